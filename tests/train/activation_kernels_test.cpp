@@ -16,7 +16,7 @@ constexpr ActivationKind kKinds[] = {ActivationKind::kRelu6,       ActivationKin
                                      ActivationKind::kSilu,        ActivationKind::kGelu};
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
-// Small steps where curves bend, powers of two beyond, both signs.
+// Small steps where the curves bend, powers of two beyond, both signs.
 std::vector<float> whole_range() {
   std::vector<float> numbers;
   for (int i = -20'000; i <= 20'000; ++i) numbers.push_back(static_cast<float>(i) / 1000);

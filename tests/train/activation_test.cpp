@@ -39,7 +39,7 @@ TEST(Activation, IsPytorchs) {
     const auto y = outputs_of(kActivation, {{shape, places}}, attributes);
     EXPECT_THAT(y[0], Pointwise(DoubleNear(1e-14), test::reals(row.at("y"))));
     const auto dx = outputs_of(kActivationBackward, {{shape, places}, {shape, ones}}, attributes);
-    // PyTorch has 1/6 in f32.
+    // PyTorch computes with 1/6 in f32.
     EXPECT_THAT(dx[0], Pointwise(DoubleNear(1e-8), test::reals(row.at("slope"))));
   }
 }

@@ -22,7 +22,7 @@ Layers random_layers(std::mt19937& random, std::size_t layers, std::size_t candi
   return made;
 }
 
-// The best of all choices, one after the other.
+// The fewest seconds of all choices, by trying each; nullopt if none fits.
 std::optional<double> by_brute_force(const Layers& layers, std::size_t bytes, bool shared) {
   std::optional<double> best;
   std::vector<std::size_t> at(layers.size(), 0);
@@ -79,8 +79,8 @@ TEST(Algorithms, AreThoseOfBruteForceInTenThousandCases) {
   }
 }
 
-// Layers whose kernels are the faster the more memory they take, nearly in proportion: the hardest
-// to choose from. Sizes are multiples of kPiece.
+// Layers whose kernels get faster in near proportion to their memory: the hardest case to choose
+// from. Sizes are multiples of kPiece.
 constexpr std::size_t kPiece = 10'000;
 Layers even_layers(std::mt19937& random, std::size_t layers, std::size_t candidates) {
   Layers made(layers);
@@ -95,7 +95,7 @@ Layers even_layers(std::mt19937& random, std::size_t layers, std::size_t candida
   return made;
 }
 
-// The fastest choice of all layers, by the memory that they take together, in pieces.
+// The fewest seconds of all choices within `pieces` of memory together, by dynamic programming.
 std::optional<double> by_tables(const Layers& layers, std::size_t pieces) {
   constexpr double kNever = 1e9;
   std::vector<double> fastest(pieces + 1, 0);
@@ -112,7 +112,7 @@ std::optional<double> by_tables(const Layers& layers, std::size_t pieces) {
   return fastest.back() < kNever ? std::optional(fastest.back()) : std::nullopt;
 }
 
-// Not by trying them all: there are 8^160.
+// Trying them all is impossible: there are 8^160 choices.
 TEST(Algorithms, OfManyLayersAreTheFastestToo) {
   std::mt19937 random(11);
   for (const std::size_t pieces : {200u, 1000u, 4000u, 8000u, 12'000u}) {

@@ -1,4 +1,4 @@
-// Which schedule each all-reduce of a step takes, and how large buckets are.
+// The schedule of each all-reduce of a step, and the size of buckets.
 
 #include <gtest/gtest.h>
 
@@ -24,7 +24,7 @@ TEST(ScheduleOf, IsTheFirstThatIsLargeEnough) {
   EXPECT_EQ(schedule_of(layout, 1001).schedule, "ring");
 }
 
-// Two machines of two ranks: only large buckets go through shared memory.
+// Two machines of two ranks. Only large buckets go through shared memory.
 TEST(PlanExecution, GivesEachBucketTheScheduleOfItsSize) {
   const Graph graph = training_graph("resnet20", 2);
   RunPlan plan = cut_into({1}, 16 << 10);
@@ -48,7 +48,7 @@ TEST(PlanExecution, GivesEachBucketTheScheduleOfItsSize) {
   }
   EXPECT_GE(shared, 1U);
   EXPECT_LT(shared, counts.size());
-  // Whole numbers and what they go with: messages, by size too.
+  // Whole numbers, and their exponents, are sent as messages whatever the size.
   plan.numerics.sums = Sums::kWholeNumbers;
   const Execution whole = plan_execution(plan, graph, placement, false);
   EXPECT_TRUE(whole.transfers.parts.empty());
@@ -102,7 +102,7 @@ TEST_F(BucketSize, IsLargeWhereMessagesCostAndSmallWhereBytesDo) {
             std::size_t{64} << 10);
 }
 
-// One bucket goes when all is computed; several begin as soon as they are there.
+// A single bucket is reduced after all nodes; several begin as soon as they are complete.
 TEST_F(BucketSize, WhatIsExposedIsWhatOutlastsTheBackwardPass) {
   const AllReduceSeconds seconds = [](std::size_t) { return 7.0; };
   const auto exposed = [&](std::size_t bytes) {

@@ -34,10 +34,11 @@ TEST(Attention, IsPytorchs) {
   }
 }
 
-// Scores 0 and ln 3, so that a token takes a quarter of one value and three quarters of the other.
+// The scores are 0 and ln 3, so a token mixes a quarter of one value and three quarters of the
+// other.
 TEST(Attention, MixesValuesByTheSoftmaxOfScores) {
   const double ln3 = std::log(3);
-  const Given x = {{1, 3, 2, 1}, {0, 0, 8, 1, ln3, 4}};  // query, key, value of two tokens
+  const Given x = {{1, 3, 2, 1}, {0, 0, 8, 1, ln3, 4}};  // query, key and value of two tokens
   EXPECT_THAT(outputs_of(kAttention, {x}, AttentionAttributes{1})[0],
               ElementsAre(DoubleNear(6, 1e-12), DoubleNear(5, 1e-12)));
 }
@@ -66,7 +67,7 @@ TEST(Attention, CountsItsProducts) {
   EXPECT_EQ(count(graph).flops, 2 * (2 + 5) * (2 * 5 * 5 * 8));
 }
 
-// PyTorch's MultiheadAttention begins with these shapes and values.
+// The shapes and initial values of PyTorch's MultiheadAttention.
 TEST(SelfAttention, HasPytorchsParameters) {
   NetOptions options = square_images(4);
   options.batch = 2;

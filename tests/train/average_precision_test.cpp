@@ -24,8 +24,8 @@ pipeline::SampleLabels labels_of(const std::vector<std::vector<std::int32_t>>& s
   return labels;
 }
 
-// By its definition: the sum over thresholds, from the highest, of (recall - recall before) times
-// precision, each counted anew.
+// By definition: the sum over thresholds, from the highest down, of the gain in recall times the
+// precision. Both are counted anew at each threshold.
 double by_thresholds(const std::vector<float>& logits, const std::vector<bool>& positive) {
   const std::set<float, std::greater<>> thresholds(logits.begin(), logits.end());
   double sum = 0;
@@ -47,7 +47,7 @@ double by_thresholds(const std::vector<float>& logits, const std::vector<bool>& 
 }
 
 TEST(AveragePrecision, WorkedOutByHand) {
-  // Class 0: right, wrong, right: (1/1 + 2/3) / 2. Class 1: the last alone. Class 2: nobody's.
+  // Class 0: right, wrong, right: (1/1 + 2/3) / 2. Class 1: only the last. Class 2: no sample.
   const std::vector<float> logits{3, 9, 0, /**/ 2, 8, 0, /**/ 1, 7, 0};
   const auto found = average_precisions(logits, labels_of({{0}, {}, {0, 1}}), 3);
   EXPECT_THAT(found, ElementsAre(Optional(DoubleNear(5.0 / 6, 1e-15)),
@@ -79,7 +79,7 @@ TEST(AveragePrecision, AsItsDefinitionOnRandomSets) {
     for (auto& labels : samples) {
       for (std::size_t k = 0; k < kClasses; ++k) {
         if (random() % 3 == 0) labels.push_back(static_cast<std::int32_t>(k));
-        logits.push_back(static_cast<float>(random() % 12) - 6);  // many are equal
+        logits.push_back(static_cast<float>(random() % 12) - 6);  // many ties
       }
     }
     const auto found = average_precisions(logits, labels_of(samples), kClasses);

@@ -8,7 +8,7 @@
 
 namespace winnow::train::averaging_test {
 
-// The weights after step t = 0, 1, ..., were there no lookahead: they move by these.
+// How far the weights move in step t = 0, 1, ... if there is no lookahead.
 double move(int t) { return std::sin(1.3 * t) / (1 + t); }
 
 TEST(Averaging, EmaIsTensorFlowsWithNumUpdates) {
@@ -25,7 +25,7 @@ TEST(Averaging, EmaIsTensorFlowsWithNumUpdates) {
     want -= (1 - decay) * (want - w);
     update_average(how, t, value, average);
     EXPECT_NEAR(average[0], want, 1e-6);
-    EXPECT_NEAR(value[0], w, 1e-6);  // left alone
+    EXPECT_NEAR(value[0], w, 1e-6);  // unchanged
   }
 }
 
@@ -40,7 +40,7 @@ TEST(Averaging, EmaTakesEverySoManyethStep) {
   }
   EXPECT_EQ(seen[0], 0);
   EXPECT_EQ(seen[1], 0);
-  EXPECT_NEAR(seen[2], 0.9, 1e-6);  // 2 / 11 is more than 0.1
+  EXPECT_NEAR(seen[2], 0.9, 1e-6);  // the warm-up decay, 2 / 11, exceeds 0.1
   EXPECT_EQ(seen[3], seen[2]);
   EXPECT_NEAR(seen[5], 0.99, 1e-6);
 }
@@ -68,7 +68,7 @@ TEST(Averaging, LookaheadGoesBackToTheSlowWeights) {
   }
 }
 
-// airbench94: after every 5th step s the slow weights keep 0.95^5 (s / steps)^3 of themselves.
+// airbench94: after every 5th step s the slow weights keep 0.95^5 (s / steps)^3 of their values.
 TEST(Averaging, LookaheadsShareFallsOverTheRun) {
   constexpr std::int64_t kSteps = 23;
   const double kept = std::pow(0.95, 5);

@@ -6,13 +6,13 @@
 
 #include "tests/train/kernel_runs.h"
 
-// Kernels of the loss of Barlow Twins.
+// Kernels of the Barlow Twins loss.
 namespace winnow::train::barlow_twins_kernels_test {
 
 using kernel_runs::expect_same_bits;
 using kernel_runs::random_floats;
 
-// The loss, per_sample, dz one behind the other.
+// The loss, per_sample and dz, concatenated.
 std::vector<float> twins(const kernels::Table& table, const kernels::TwinsLayer& layer,
                          const std::vector<float>& z, int threads) {
   const auto samples = static_cast<std::size_t>(2 * layer.pairs);

@@ -35,10 +35,10 @@ TEST(BarlowTwins, IsPytorchs) {
 
 TEST(BarlowTwins, IsNothingWhereViewsAgreeAndFeaturesDiffer) {
   const Given weights{{8}, std::vector<double>(8, 0.125)};
-  // Two features that know nothing of one another, each view twice.
+  // Two uncorrelated features; both views are the same.
   const Given z{{8, 2}, {9, 9, 9, 9, 9, -9, 9, -9, -9, 9, -9, 9, -9, -9, -9, -9}};
   EXPECT_NEAR(outputs_of(kBarlowTwins, {z, weights}, BarlowTwinsAttributes{1})[0][0], 0, 1e-12);
-  // One feature twice.
+  // The same feature twice.
   const Given same{{8, 2}, {9, 9, 9, 9, 9, 9, 9, 9, -9, -9, -9, -9, -9, -9, -9, -9}};
   EXPECT_NEAR(outputs_of(kBarlowTwins, {same, weights}, BarlowTwinsAttributes{0.25})[0][0], 0.25,
               1e-6);

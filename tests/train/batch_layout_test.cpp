@@ -30,7 +30,7 @@ TEST(BatchLayout, StepsAndEpochs) {
   EXPECT_EQ(layout.end_of_epoch(2), 36);
   EXPECT_EQ(layout.end_of_epoch(3), 36);
   EXPECT_DOUBLE_EQ(layout.epoch_at(18), 1.008);
-  EXPECT_EQ(plan_batches(3, 64, 64, 1, {0, 1}).total_steps, 1);  // never none
+  EXPECT_EQ(plan_batches(3, 64, 64, 1, {0, 1}).total_steps, 1);  // at least one
 }
 
 TEST(BatchLayout, RanksLoadTheirPartAndTheOneBeforeIt) {
@@ -86,7 +86,7 @@ TEST(BatchLayout, DefaultMicroBatchDividesTheBatch) {
     EXPECT_TRUE(m == batch || m >= kLeastOfNorm) << batch;
     if (m <= most) {
       EXPECT_TRUE(none_divides(m + 1, most)) << batch;
-    } else {  // no divisor is small enough and has enough samples
+    } else {  // no divisor is small enough and leaves enough samples
       EXPECT_TRUE(none_divides(kLeastOfNorm, m - 1)) << batch;
     }
   }
@@ -104,7 +104,7 @@ TEST(BatchLayout, PrimesAreOneMicroBatch) {
   EXPECT_EQ(default_micro_batch(402), 67);
 }
 
-// They have four parts and eight samples each.
+// All have at least four micro-batches of at least eight samples.
 TEST(BatchLayout, UsualBatchesKeepTheirMicroBatches) {
   for (const auto& [batch, micro_batch] :
        std::vector<std::pair<std::int64_t, std::int64_t>>{{32, 8},
@@ -167,7 +167,7 @@ TEST(BatchLayout, MicroBatchOfViewsIsLarge) {
   EXPECT_EQ(micro_batch_of_views(771), 257);
 }
 
-// No two views of a sample in any epoch are drawn alike.
+// No two views of a sample draw the same random numbers, in any epoch.
 TEST(Views, OfASampleLieBesideEachOtherAndDiffer) {
   const std::vector<pipeline::Request> requests = {{.id = 7, .epoch = 0}, {.id = 3, .epoch = 5}};
   const auto views = in_views(requests, 2);

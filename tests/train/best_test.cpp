@@ -1,4 +1,4 @@
-// Which evaluation is the best of a run, and when a run ends that has found no better one.
+// Which evaluation of a run is the best, and when a run ends for want of a better one.
 
 #include "train/run/record/best.h"
 

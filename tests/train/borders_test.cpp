@@ -28,7 +28,7 @@ ValueId loss_of(const Graph& graph) {
   return std::ranges::find(graph.outputs, OutputKind::kLoss, &Output::kind)->value;
 }
 
-// Whether the loss can be computed of the pixels where nobody has `removed`.
+// Whether the loss can be computed from the pixels without the value `removed`.
 bool reaches_loss_without(const Graph& graph, ValueId removed) {
   std::vector<bool> reached(graph.values.size(), false);
   reached[static_cast<std::size_t>(graph.find("pixels"))] = true;
@@ -78,8 +78,8 @@ TEST(Borders, HaveAllBeforeThemBeforeThem) {
   }
 }
 
-// Where a stage may end: each block of nets of blocks, what is before the first and the pool behind
-// the last.
+// Where a stage may end: after the layers before the first block, after each block, and after the
+// pool behind the last.
 TEST(Borders, AreInEveryNet) {
   const std::map<std::string_view, std::size_t> want = {
       {"airbench94", 7},
@@ -195,7 +195,8 @@ TEST(Borders, AreCalledByValueOrModule) {
   }
 }
 
-// Where a value is called as a module with later borders, each border is found by its own name.
+// If a value has the name of a module that holds later borders, each border is found by its own
+// name.
 TEST(Borders, AreFoundByExactNamesFirst) {
   NetBuilder net(square_images(8));
   ValueId x = net.conv("stem", net.image(), {.filters = 4});
@@ -240,7 +241,7 @@ double most_of_neighbours(const std::vector<std::vector<double>>& cost,
   return std::max(most, before + cost[first].back());
 }
 
-// Both ways of choosing, by what they make smallest.
+// Compares either way of choosing with all cuts, by the cost that it minimises.
 void expect_best_of_all_cuts(decltype(choose_ends) choose, decltype(most_of) most_of) {
   CounterRng rng(3, 0, 1, RandomUse::kTest);
   for (std::size_t pieces = 1; pieces <= 13; ++pieces) {
@@ -249,10 +250,10 @@ void expect_best_of_all_cuts(decltype(choose_ends) choose, decltype(most_of) mos
       double sum = 0;
       for (std::size_t last = first; last < pieces; ++last) {
         sum += rng.below(100);
-        cost[first].push_back(sum + rng.below(40));  // a head's, which no sum has
+        cost[first].push_back(sum + rng.below(40));  // a head's cost, which no sum includes
       }
     }
-    std::vector<double> best(pieces, std::numeric_limits<double>::infinity());  // by cuts
+    std::vector<double> best(pieces, std::numeric_limits<double>::infinity());  // by number of cuts
     for (std::uint32_t set = 0; set < 1U << (pieces - 1); ++set) {
       std::vector<std::size_t> ends;
       for (std::size_t end = 0; end + 1 < pieces; ++end) {

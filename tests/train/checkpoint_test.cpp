@@ -75,8 +75,8 @@ TEST(Safetensors, EveryCutIsRefused) {
   }
 }
 
-// A flipped data byte cannot be seen here (the manifest's hash sees it); one in the header must
-// give FormatError or a well-formed table, never a crash.
+// A flipped data byte cannot be seen here (the manifest's digest detects it). A flipped byte of the
+// header must give FormatError or a well-formed table, never a crash.
 TEST(Safetensors, FlippedBytesNeverCrash) {
   const Bytes bytes = to_safetensors(some_tensors(), {});
   int refused = 0;
@@ -148,7 +148,7 @@ TEST_F(CheckpointTest, MovingAveragesAreAFileOfTheirOwn) {
   EXPECT_THROW(load_checkpoint(folder_ / "step-20"), FormatError);
 }
 
-// Left by a process that was killed while it wrote.
+// As a process that was killed while writing leaves it.
 TEST_F(CheckpointTest, WhatIsUnfinishedIsRemovedAndNothingElse) {
   save_checkpoint(folder_, some_checkpoint(2), 2);
   for (const char* name :
@@ -164,12 +164,12 @@ TEST_F(CheckpointTest, WhatIsUnfinishedIsRemovedAndNothingElse) {
   remove_unfinished_checkpoints(folder_ / "none");
 }
 
-// As where the disk is full.
+// As when the disk is full.
 TEST_F(CheckpointTest, WhatFailsLeavesNothingBehind) {
   const auto entries = [&] { return std::distance(fs::directory_iterator(folder_), {}); };
   const auto before = entries();
   Checkpoint checkpoint = some_checkpoint(1);
-  checkpoint.model.front().name = std::string("\xff", 1);  // no JSON can have it
+  checkpoint.model.front().name = std::string("\xff", 1);  // not representable in JSON
   EXPECT_ANY_THROW(save_checkpoint(folder_, checkpoint, 2));
   EXPECT_EQ(entries(), before);
 }
@@ -211,7 +211,7 @@ TEST_F(CheckpointTest, WhereAllAreTornNothingBeginsAnew) {
   }
 }
 
-// A folder in the place of a file: reading it fails, as on a disk that does not answer.
+// A folder in place of the file: reading it fails, as on a disk that does not respond.
 TEST_F(CheckpointTest, WhatCannotBeReadNowIsNotTakenForDamage) {
   for (const std::int64_t step : {10, 20}) save_checkpoint(folder_, some_checkpoint(step), 9);
   fs::remove(folder_ / "step-20" / "state.json");
@@ -226,7 +226,7 @@ TEST_F(CheckpointTest, ANewerVersionIsRefusedByName) {
   std::string text = read_text(manifest);
   text.replace(text.find("\"version\": 1"), 12, "\"version\": 7");
   write_file_durably(manifest, text);
-  EXPECT_THROW(newest_checkpoint(folder_), FormatError);  // although step 9 could be read
+  EXPECT_THROW(newest_checkpoint(folder_), FormatError);  // although step 9 is readable
   try {
     load_checkpoint(folder_ / "step-10");
     FAIL();

@@ -29,7 +29,7 @@ class CheckpointWriterTest : public testing::Test {
             .keep = 9};
   }
 
-  // Whether the checkpoint of a step is whole.
+  // Whether the checkpoint of this step is complete.
   bool is_there(std::int64_t step) const {
     return fs::exists(folder_ / ("step-" + std::to_string(step)) / "manifest.json");
   }
@@ -54,7 +54,7 @@ TEST_F(CheckpointWriterTest, WritesWhatSaveCheckpointWrites) {
   EXPECT_EQ(fs::read_symlink(folder_ / "beside" / "latest"), "step-10");
 }
 
-// It would wait for ever if write() did.
+// The test would hang if write() waited.
 TEST_F(CheckpointWriterTest, ReturnsWhileItWritesAndWaitsWhenAsked) {
   std::promise<void> go_on;
   CheckpointWriter writer(folder_.path());
@@ -66,13 +66,13 @@ TEST_F(CheckpointWriterTest, ReturnsWhileItWritesAndWaitsWhenAsked) {
   go_on.set_value();
   writer.wait();
   EXPECT_EQ(latest(), "step-10");
-  writer.wait();  // nothing to wait for
+  writer.wait();  // nothing left to wait for
 }
 
 TEST_F(CheckpointWriterTest, OneIsUnderWayAndTheyKeepTheirOrder) {
   std::promise<void> go_on;
   std::atomic<int> under_way{0};
-  std::vector<std::string> done;  // by the writer's threads, of which one lives at a time
+  std::vector<std::string> done;  // written by the writer's threads, one at a time
   CheckpointWriter writer(folder_.path());
   const auto next = [&](std::int64_t step) {
     CheckpointJob job = job_of(step);
@@ -114,7 +114,7 @@ TEST_F(CheckpointWriterTest, KeepsTheNewestAndTheBest) {
   EXPECT_FALSE(is_there(20));
 }
 
-// A file where its folder would have to be.
+// A file stands where the folder of checkpoints would have to be.
 TEST_F(CheckpointWriterTest, AnErrorIsToldOnceAndTheNextIsNotBegun) {
   const fs::path folder = folder_ / "checkpoints";
   write_file_durably(folder, std::string("no folder"));

@@ -25,7 +25,7 @@ TEST(ClassNames, TheFirstThatOneLacksIsNamed) {
             "'c', which run has and cache has not");
 }
 
-// Each net's logits are rows of a layer, which move with the names.
+// The logits of every net are rows of a layer, which move with the names.
 TEST(ClassNames, EachNetsOutputsFollowTheirNames) {
   constexpr std::int64_t kMostParameters = 12'000'000;
   std::size_t tried = 0;

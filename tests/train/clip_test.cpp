@@ -12,7 +12,7 @@ struct Gradients {
   std::vector<std::span<float>> spans() { return {tensors.begin(), tensors.end()}; }
 };
 
-// Two tensors of norm 3 and 4: 5 together. PyTorch 2.15's clip_grad_norm_ gave these numbers.
+// Two tensors of norms 3 and 4: together 5. The numbers are from PyTorch 2.15's clip_grad_norm_.
 TEST(Clip, ScalesAllToTheNorm) {
   Gradients g{{{1, 2, -2}, {0, -4}}};
   EXPECT_DOUBLE_EQ(norm_of(g.spans()), 5);

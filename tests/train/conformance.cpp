@@ -35,14 +35,14 @@ Deviation compare(const std::string& what, const Numbers& got, const Numbers& wa
   return {what, relative_l2(got, want), limit};
 }
 
-// Bytes must be equal: how many are not.
+// Counts the bytes that differ; none may.
 Deviation compare_bytes(const std::string& what, const Numbers& got, const Numbers& want) {
   double different = 0;
   for (std::size_t i = 0; i < want.size(); ++i) different += got[i] == want[i] ? 0 : 1;
   return {what, different, 0};
 }
 
-// `got`, with what is as near to `want` as rounding can take a subnormal number of f16 being equal.
+// `got`, except that values within the rounding error of a subnormal f16 number count as equal.
 Numbers but_for_subnormal_bits(Numbers got, const Numbers& want) {
   for (std::size_t i = 0; i < want.size(); ++i) {
     if (std::abs(got[i] - want[i]) <= 0x1p-25) got[i] = want[i];
@@ -50,7 +50,7 @@ Numbers but_for_subnormal_bits(Numbers got, const Numbers& want) {
   return got;
 }
 
-// Runs `graph` and compares all its outputs.
+// Runs `graph` and compares all of its outputs.
 std::vector<Deviation> compare_outputs(Backend& backend, const CompileOptions& options,
                                        const std::string& name, const Graph& graph,
                                        const Inputs& given) {
@@ -72,7 +72,7 @@ std::vector<Deviation> compare_outputs(Backend& backend, const CompileOptions& o
   return rows;
 }
 
-// A batch norm with ReLU, its backward, and pools, of so many channels.
+// A batch norm with ReLU, its backward pass, and pools, for this many channels.
 Graph wide_layers(std::int64_t channels, bool residual) {
   Graph graph;
   Value x{"x", {3, channels, 9, 10}, ValueKind::kInput};
@@ -94,10 +94,10 @@ Graph wide_layers(std::int64_t channels, bool residual) {
   const auto y = add_node(graph, kBatchNorm, "norm", in, norm);
   const auto dx =
       add_node(graph, kBatchNormBackward, "dx", {data, scale, y[1], y[2], dy, y[0]}, norm);
-  // Pools of given data, as rounding of computed data could change who is the greatest.
+  // The pools read given data: rounding of computed data could change which element is the largest.
   for (const ValueId id : y) graph.outputs.push_back({OutputKind::kValue, id});
   for (const ValueId id : dx) graph.outputs.push_back({OutputKind::kValue, id});
-  for (const int kernel : {2, 3}) {  // stride 2: windows that touch, windows that overlap
+  for (const int kernel : {2, 3}) {  // stride 2: adjacent windows, overlapping windows
     PoolAttributes pool;
     pool.kernel_h = pool.kernel_w = kernel;
     pool.stride = 2;
@@ -114,8 +114,8 @@ Graph wide_layers(std::int64_t channels, bool residual) {
   return graph;
 }
 
-// The reference with all that a program of this precision rounds, rounded after each node, and the
-// filters before: what the precision costs whoever computes.
+// The reference with the rounding of this precision: each node's outputs are rounded, filters
+// beforehand. This is the error of the precision itself, on any backend.
 std::vector<Numbers> interpret_rounded(const Graph& graph, const Inputs& inputs, DType compute) {
   const auto rounded = [&](double number) { return rounded_to(compute, number); };
   std::vector<Numbers> values(graph.values.size());
@@ -138,7 +138,7 @@ std::vector<Numbers> interpret_rounded(const Graph& graph, const Inputs& inputs,
   return values;
 }
 
-// All gradients as one vector, as the optimiser sees them; or all other outputs.
+// All gradients as one vector, as the optimiser sees them; with `others`, all other outputs.
 template <class Get>
 Numbers gradients(const Graph& graph, Get get, bool others = false) {
   Numbers all;
@@ -150,9 +150,9 @@ Numbers gradients(const Graph& graph, Get get, bool others = false) {
   return all;
 }
 
-// Numbers with which no ReLU behind a batch norm is near the point where it opens, half of them
-// being open: among millions of activations some lie so near that rounding to f32 decides, which
-// makes gradients differ by percents.
+// Inputs with which no ReLU behind a batch norm is near its kink, and half of them are open. Among
+// millions of activations some lie so near the kink that rounding to f32 decides, which changes
+// gradients by several percent.
 Inputs far_from_relus(const Graph& graph, Inputs inputs) {
   for (const Node& node : graph.nodes) {
     if (op_name(node.op) != "batch_norm" || !attributes_of<NormAttributes>(node).relu) continue;
@@ -173,7 +173,7 @@ std::vector<Deviation> compare_net(Backend& backend, const CompileOptions& optio
   Running running(backend, graph, inputs, options);
   running.run();
   std::vector<Deviation> rows;
-  // tf32 rounds at every layer, as bf16 does, a quarter as much.
+  // tf32 rounds at every layer, as bf16 does, with a quarter of the error.
   const bool rounds = options.compute != DType::kF32;
   const DType limited_as = options.compute == DType::kTf32 ? DType::kBF16 : options.compute;
   for (const Output& output : graph.outputs) {
@@ -183,8 +183,9 @@ std::vector<Deviation> compare_net(Backend& backend, const CompileOptions& optio
                            tolerance(limited_as)));
   }
   if (!rounds) return rows;
-  // In twenty layers roundings open and close ReLUs: gradients of ResNet-20 are 0.3 away from the
-  // exact ones however they are computed. They may not be further away than rounding takes them.
+  // In twenty layers, rounding opens and closes ReLUs: on any backend the gradients of ResNet-20
+  // are 0.3 away from the exact ones. They must not be much further away than rounding alone takes
+  // them.
   const auto rounded_values = is_half ? want : interpret_rounded(graph, inputs, limited_as);
   const Numbers true_gradient = gradients(graph, [&](ValueId id) { return exact[position(id)]; });
   const Numbers rounded =
@@ -346,7 +347,7 @@ std::vector<Deviation> compare_storages(Backend& backend, const CompileOptions& 
     graph.outputs.push_back({OutputKind::kValue, made[0]});
   }
   auto rows = compare_outputs(backend, options, "storages", graph, random_inputs(graph, 9));
-  rows[1].limit = 1e-6;  // `four` is f32 all the way
+  rows[1].limit = 1e-6;  // `four` is f32 throughout
   return rows;
 }
 
@@ -362,7 +363,7 @@ std::vector<Deviation> compare_resnet50(Backend& backend, const CompileOptions& 
     for (const Output& output : graph.outputs) {
       const Numbers& want = exact[position(output.value)];
       const double error = relative_l2(running.numbers(output.value), want);
-      // The next batch norm takes away what a shift adds, so that its gradient is next to nothing.
+      // The next batch norm subtracts any shift, so the gradient of a shift is nearly zero.
       const bool is_small = output.kind == OutputKind::kGradient && norm(want) < 0.01 * whole;
       const double relative_to = is_small ? 0.01 * whole : norm(want);
       rows.push_back(

@@ -11,40 +11,40 @@
 
 namespace winnow::train {
 
-// Compares what every backend computes with the float64 reference, one table for all. Without
-// GoogleTest, so that it also runs where there is none.
+// Compares every backend with the float64 reference: one table for all backends.
+// It does not use GoogleTest, so it also runs on machines without it.
 
 using Numbers = std::vector<double>;
 using Inputs = std::map<ValueId, Numbers>;
 
-// Relative l2 distance from the reference that a backend may have.
-// f32   sums of some hundred products
-// bf16  8 significant bits, 2^-9 = 0.002 per rounding
-// tf32  11 significant bits of the factors
-// f16   11 significant bits, 2^-12 = 0.00025 per rounding
+// Largest relative l2 error of a backend.
+// f32     Sums of some hundred products.
+// bf16    8 significant bits: 2^-9 = 0.002 per rounding.
+// tf32    11 significant bits of the factors.
+// f16     11 significant bits: 2^-12 = 0.00025 per rounding.
 double tolerance(DType compute);
 
-// |got - want| / |want|. Both zero count as equal, NaN as infinitely far away.
+// |got - want| / |want|. Both zero: 0. NaN: infinity.
 double relative_l2(const Numbers& got, const Numbers& want);
 
 double as_bf16(double number);
 double as_f16(double number);
 
-// Inputs as a program of this precision sees them: activations from outside are rounded.
+// Inputs as a program of this precision reads them: activations given from outside are rounded.
 Inputs as_seen(const Graph& graph, Inputs inputs, DType compute);
 
-// A program with external memory; outputs are filled with 77 before the first run.
+// A program together with its memory. Outputs hold 77 before the first run.
 class Running {
  public:
   Running(Backend& backend, const Graph& graph, const Inputs& inputs,
           const CompileOptions& options);
-  Running(std::unique_ptr<Program> program, const Inputs& inputs);  // bound, not loaded
+  Running(std::unique_ptr<Program> program, const Inputs& inputs);  // bound, not yet loaded
 
   Program& program() { return *program_; }
   std::vector<float>& floats(ValueId id) { return floats_.at(id); }
-  void run();  // all nodes, to the end
+  void run();  // runs all nodes to completion
   Numbers numbers(ValueId id) const;
-  std::vector<Numbers> outputs() const;  // in the graph's order
+  std::vector<Numbers> outputs() const;  // in the order of the graph
 
  private:
   void bind(ValueId id, const Numbers& numbers);
@@ -54,7 +54,7 @@ class Running {
   std::map<ValueId, std::vector<std::uint8_t>> bytes_;
 };
 
-// A net for images of side x side, differentiated as the trainer does.
+// The training graph of a net for images of side x side, as the trainer differentiates it.
 Graph training_graph(std::string_view net, std::int64_t batch, int side, int channels);
 
 struct NetCase {
@@ -73,13 +73,13 @@ struct Deviation {
   bool is_within() const { return error <= limit; }
 };
 
-// Every operation of cases.h, norms and pools of many channels, values of any storage combined, and
-// whole nets. One row for each value compared.
+// Every operation of cases.h, norms and pools of many channels, mixed storage types, and whole
+// nets. One row per compared value.
 std::vector<Deviation> compare_operations(Backend& backend, const CompileOptions& options);
 std::vector<Deviation> compare_wide_layers(Backend& backend, const CompileOptions& options);
 std::vector<Deviation> compare_storages(Backend& backend, const CompileOptions& options);
-// ResNet-50 on small images, including all gradients. bf16 and f16: no further from the exact
-// numbers than the rounding of every value takes them.
+// ResNet-50 on small images, with all gradients. bf16 and f16 must be no further from the exact
+// numbers than rounding every value takes them.
 std::vector<Deviation> compare_resnet50(Backend& backend, const CompileOptions& options);
 std::vector<Deviation> compare_nets(Backend& backend, const CompileOptions& options);
 

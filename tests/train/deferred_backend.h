@@ -6,13 +6,13 @@
 
 namespace winnow::train {
 
-// The reference as if on the slowest card. Computes the same bits as the reference.
-// Programs  do nothing until they are waited for; their outputs are NaN until then; nothing that
-//           they use may be changed meanwhile
-// Weights   are in separate memory, NaN until they are loaded
+// The reference as if on a very slow card. Computes what the reference does, to the bit.
+// Outputs    A program does nothing until it is waited for. Its outputs are NaN until then.
+// Inputs     It refuses changes of its data meanwhile.
+// Weights    Lie in memory of their own, NaN until they are loaded.
 struct DeferredState {
-  int unfinished = 0;    // programs with work that was not waited for to its end
-  int failing_wait = 0;  // the number of the wait, from now on, that throws Error; 0: none
+  int unfinished = 0;    // programs that were started and not yet waited for to their end
+  int failing_wait = 0;  // how many waits from now one throws Error; 0: none
 };
 std::unique_ptr<Backend> make_deferred_backend(std::shared_ptr<DeferredState> state);
 

@@ -14,9 +14,9 @@
 #include "train/backend/reference/interpret.h"
 #include "train/ops/grouped_conv2d.h"
 
-// oneDNN 3.4.2 mended gradients of depthwise convolutions in bf16, which were wrong now and then on
-// processors with AVX-512. Debian 12 has an older one: these tests look whether it has that fault
-// where winnow calls it.
+// oneDNN 3.4.2 fixed gradients of depthwise convolutions in bf16, which were occasionally wrong on
+// processors with AVX-512. Debian 12 has an older version. These tests check whether its fault
+// shows where winnow calls it.
 namespace winnow::train::depthwise_repeat_test {
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
@@ -28,7 +28,7 @@ constexpr int kPrograms = 20;
 
 bool is_avx512() { return make_onednn_backend()->instruction_set().starts_with("avx512"); }
 
-// Both gradients of a depthwise convolution. 40 channels: two whole vectors and a part of one.
+// Both gradients of a depthwise convolution. 40 channels: two whole vectors and part of one.
 Graph both_gradients(int kernel) {
   constexpr std::int64_t kChannels = 40;
   const Shape shape = {3, kChannels, 6, 7};
@@ -49,7 +49,7 @@ Graph both_gradients(int kernel) {
   return graph;
 }
 
-// Runs once, onto numbers that no gradient is. Returns the bits of all outputs.
+// Runs once, over numbers that no gradient equals. Returns the bits of all outputs.
 std::vector<std::uint32_t> bits_of_a_run(Running& running) {
   const auto& outputs = running.program().graph().outputs;
   for (const Output& output : outputs) std::ranges::fill(running.floats(output.value), 77.0F);
@@ -73,8 +73,8 @@ void expect_near_the_reference(Running& running, const Graph& graph, const Input
   }
 }
 
-// Kernels of bf16 with AVX-512, not slower ones of f32 in their place. Those of 3x3 are depthwise
-// ones; oneDNN takes another for a filter gradient of 7x7.
+// Expects bf16 kernels with AVX-512, not slower f32 ones. 3x3 kernels are depthwise kernels; for a
+// filter gradient of 7x7 oneDNN takes another.
 void expect_the_kernels(const KernelChoices& choices, int kernel_side) {
   const std::string kind = kernel_side == 3 ? "jit_dw:avx512_core" : ":avx512_core";
   EXPECT_EQ(choices.size(), 2U);
@@ -85,7 +85,7 @@ void expect_the_kernels(const KernelChoices& choices, int kernel_side) {
 }
 
 struct Setting {
-  int kernel;  // MobileNet's, and ConvNeXt's
+  int kernel;  // 3: MobileNet. 7: ConvNeXt
   int threads;
 };
 
@@ -101,7 +101,7 @@ INSTANTIATE_TEST_SUITE_P(All, DepthwiseRepeat,
                                   std::to_string(info.param.threads);
                          });
 
-// Each program's memory begins with other bytes, which tells what is read before it is written.
+// The memory of each program begins with other bytes, which reveals reads before writes.
 TEST_P(DepthwiseRepeat, GivesTheSameBitsEachTime) {
   const auto [kernel, threads] = GetParam();
   const Graph graph = both_gradients(kernel);

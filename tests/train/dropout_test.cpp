@@ -60,7 +60,7 @@ TEST(Dropout, LanesChangeNoBitAndMicroBatchesNoMask) {
   const auto two_a_part = learned(2, {3}, 1);
   EXPECT_EQ(learned(2, {2, 1}, 1), two_a_part);
   EXPECT_EQ(learned(2, {1, 1, 1}, 1), two_a_part);
-  // Other parts add up in another order, and no element is dropped that was not.
+  // Other micro-batches change only the order of sums: the same elements are dropped.
   EXPECT_LE(distance(learned(6, {1}, 1), two_a_part), 1e-6);
   EXPECT_LE(distance(learned(1, {6}, 1), two_a_part), 1e-6);
 }
@@ -93,7 +93,8 @@ TEST(Dropout, KeepsTheShareAndTheMean) {
       ASSERT_TRUE(v == 0 || v == 1 / (1 - rate));
       kept += v > 0 ? 1.0 / kElements : 0;
     }
-    EXPECT_NEAR(kept, 1 - rate, 5 * std::sqrt(rate * (1 - rate) / kElements));  // 5 deviations
+    // 5 standard deviations
+    EXPECT_NEAR(kept, 1 - rate, 5 * std::sqrt(rate * (1 - rate) / kElements));
   }
 }
 

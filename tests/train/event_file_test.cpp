@@ -1,5 +1,5 @@
-// Event files, read back by the project's own readers of TFRecord frames and of Protocol Buffers.
-// tests/end_to_end/follow_test.py reads them by TensorBoard.
+// Event files, read back by the project's own readers of TFRecord frames and Protocol Buffers.
+// tests/end_to_end/follow_test.py reads them with TensorBoard.
 
 #include "train/run/log/event_file.h"
 

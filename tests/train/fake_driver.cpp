@@ -1,5 +1,5 @@
-// The functions of NVIDIA's libcuda and libnvidia-ml that rank_temperature.cpp calls, of a machine
-// with three cards. The last one's driver does not say how warm it is.
+// The functions of NVIDIA's libcuda and libnvidia-ml that rank_temperature.cpp calls, for a machine
+// with three cards. The driver of the last one does not report a temperature.
 
 #include <array>
 #include <cstdio>

@@ -1,4 +1,4 @@
-// Sums of floating-point numbers that no order can change.
+// Sums of floating-point numbers that do not depend on the order.
 
 #include "train/reduce/fixed_point.h"
 
@@ -82,8 +82,8 @@ TEST(FixedPoint, SumsAreNearTheExactOnesInEveryOrder) {
 TEST(FixedPoint, CapacityFollowsTheGradients) {
   EXPECT_EQ(next_capacity(3, kNoExponent), 5);
   EXPECT_EQ(next_capacity(9, 5), 11);           // up at once
-  EXPECT_EQ(next_capacity(-20, 5), 4);          // down by one a step
-  EXPECT_EQ(next_capacity(kNoExponent, 5), 5);  // zeros tell nothing
+  EXPECT_EQ(next_capacity(-20, 5), 4);          // down by one per step
+  EXPECT_EQ(next_capacity(kNoExponent, 5), 5);  // zeros carry no information
   EXPECT_EQ(next_capacity(kNoExponent, kNoExponent), kNoExponent);
   EXPECT_TRUE(fits(kNoExponent, kNoExponent));
   EXPECT_FALSE(fits(-100, kNoExponent));
@@ -112,7 +112,7 @@ TEST(FixedPoint, ZerosNeedNoCapacityAndTheSmallestFloatsAreKept) {
   EXPECT_FALSE(is_capacity(131));
 }
 
-// `value` as a multiple of 2^0.
+// `value` rounded to an integer.
 std::int64_t rounded(float value) {
   constexpr int kBits = 62;
   std::vector<std::int64_t> sum(1, 0);
@@ -121,10 +121,10 @@ std::int64_t rounded(float value) {
 }
 
 TEST(FixedPoint, RoundsToTheNearestAndTiesToEven) {
-  // The largest float below a half: adding a half to it in float gives 1.
+  // The largest float below one half: adding a half to it in float gives 1.
   EXPECT_EQ(rounded(0.49999997F), 0);
   EXPECT_EQ(rounded(-0.49999997F), 0);
-  // From 2^23 on floats are whole, and adding a half to an odd one gives the next.
+  // From 2^23 on all floats are integers, and adding a half to an odd one gives the next.
   EXPECT_EQ(rounded(8'388'609.0F), 8'388'609);
   EXPECT_EQ(rounded(-8'388'611.0F), -8'388'611);
   EXPECT_EQ(rounded(16'777'215.0F), 16'777'215);
@@ -143,7 +143,7 @@ TEST(FixedPoint, RoundsToTheNearestAndTiesToEven) {
   }
 }
 
-// The claim of fixed_point.h about 1,024 micro-batches.
+// The claims of fixed_point.h about 1,024 micro-batches.
 TEST(FixedPoint, ResolutionOfAThousandMicroBatches) {
   constexpr int kTerms = 1024;
   const int bits = fixed_point_bits(kTerms);
@@ -157,12 +157,12 @@ TEST(FixedPoint, ResolutionOfAThousandMicroBatches) {
       from_fixed_point(sum, capacity, bits, sums);
       return sums[0];
     };
-    // 2^-25 of the largest keeps its mantissa, in each of the micro-batches.
+    // A value 2^-25 times the largest keeps its mantissa in each micro-batch.
     for (const float mantissa : {1.0F, 1.9999999F, 1.2345678F}) {
       const float small = mantissa * std::ldexp(largest, -25);
       EXPECT_EQ(read_back(small), small * kTerms);
     }
-    // The 18 bits of 32-bit sums lost all below 2^-17; here a value twice 2^-50 is still there.
+    // 32-bit sums had 18 bits left and lost everything below 2^-17. Here 2^-49 is still present.
     EXPECT_GT(read_back(std::ldexp(largest, -49)), 0.0F);
     EXPECT_EQ(read_back(largest), largest * kTerms);
   }

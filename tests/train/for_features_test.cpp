@@ -1,4 +1,4 @@
-// Features of nets: what their classifiers read.
+// Features of nets: the values that their classifiers read.
 #include "train/rewrites/for_features.h"
 
 #include <gmock/gmock.h>
@@ -56,7 +56,7 @@ TEST(ForFeatures, OfEveryNetAreWhatItsClassifierReads) {
     const auto inputs = graph.of_kind(ValueKind::kInput);
     ASSERT_EQ(inputs.size(), 1U) << net.name;
     EXPECT_EQ(graph.value(inputs.front()).name, "pixels");
-    // The last weight of 7 filters reads as many.
+    // The last weight reads as many values as one of its filters has elements.
     std::int64_t read = 0;
     for (const Value& value : inference.values) {
       if (value.kind == ValueKind::kParameter && value.shape.size() == 2 && value.shape[0] == 7) {

@@ -5,7 +5,7 @@
 
 namespace winnow::train {
 
-// A tensor as written by golden_tensors.py.
+// A tensor as golden_tensors.py wrote it.
 inline Given given(const JsonReader& tensor) {
   Given given;
   for (const std::uint64_t extent : tensor.at("shape").numbers()) {

@@ -8,12 +8,12 @@ from vectors import print_vectors  # noqa: E402, F401
 
 
 def given(tensor):
-    """Its numbers are in memory order: NHWC where there are four extents."""
+    """A tensor as JSON. Numbers are in memory order: NHWC if there are four extents."""
     return tensor_of(tensor, tensor.permute(0, 2, 3, 1) if tensor.ndim == 4 else tensor)
 
 
 def given_filter(tensor):
-    """The same of a filter, which stays in logical order."""
+    """A filter as JSON, which stays in logical order."""
     return tensor_of(tensor, tensor)
 
 

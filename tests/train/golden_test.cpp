@@ -1,5 +1,5 @@
-// The run of tests/data/golden, as every later winnow must read it. Its weights follow a formula,
-// stated here once more (tests/end_to_end/golden.py made them).
+// The run of tests/data/golden, which every later version must read. Its weights follow a formula,
+// stated here again (tests/end_to_end/golden.py made them).
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -28,7 +28,7 @@ const std::vector<Wanted> kLenet{{"conv1.weight", {20, 1, 5, 5}},  {"conv1.bias"
                                  {"fc1.weight", {500, 50}},        {"fc1.bias", {500}},
                                  {"fc2.weight", {2, 500}},         {"fc2.bias", {2}}};
 
-// Element i of a tensor is ((step * i + per_letter * letters of its name) mod range - middle) /
+// Element i of a tensor is ((step * i + per_letter * letters in its name) mod range - middle) /
 // scale.
 struct Formula {
   std::size_t step, per_letter, range;

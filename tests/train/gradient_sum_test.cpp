@@ -1,4 +1,5 @@
-// The two ways of summing what micro-batches contribute, driven by a step's plan on several lanes.
+// Both ways of summing the contributions of micro-batches, driven by a step's plan on several
+// lanes.
 
 #include "train/reduce/gradient_sum.h"
 
@@ -60,10 +61,11 @@ bool finite_all(std::span<const float> values) {
   return std::ranges::all_of(values, [](float v) { return std::isfinite(v); });
 }
 
-// For one rank: nothing is moved.
+// The transfers of a single rank: none.
 const SumTransfers kNoTransfers{.buckets = {{}, {}}, .exponents = {}};
 
-// The sums of the last of some steps, by the tasks of a step with parts of a few elements each.
+// The sums of the last of `steps` steps, computed by the tasks of a step with parts of a few
+// elements.
 std::vector<float> sums(const Make& make, const std::vector<int>& lanes, int steps, int parts = 1) {
   const GradientLayout layout = some_layout();
   const auto comm = comm::make_single();
@@ -145,10 +147,10 @@ TEST(GradientSum, WholeNumbersDoNotCareHowTheyAreCutButFloatsRepeatOnly) {
     EXPECT_EQ(sums(fast, {5, 7}, 2, parts), sums(fast, {5, 7}, 2));
   }
   EXPECT_EQ(sums(fast, {4, 4, 4}, 2), sums(fast, {4, 4, 4}, 2));
-  EXPECT_NE(sums(fast, {12}, 2), sums(fast, {4, 4, 4}, 2));  // why the other way exists
+  EXPECT_NE(sums(fast, {12}, 2), sums(fast, {4, 4, 4}, 2));  // the reason for reproducible sums
 }
 
-// Whole numbers cannot have it; f32 sums have it where it was added.
+// Whole numbers cannot hold such a value, so the outcome reports it; f32 sums keep it in its place.
 TEST(GradientSum, ANumberThatIsNotFiniteIsSeenAnywhere) {
   const GradientLayout layout = some_layout();
   const auto comm = comm::make_single();
@@ -176,7 +178,8 @@ TEST(GradientSum, ANumberThatIsNotFiniteIsSeenAnywhere) {
   }
 }
 
-// Each micro-batch's smallest gradients were lost by themselves, however many there were.
+// As 32-bit sums, each micro-batch lost its smallest gradients, however many micro-batches there
+// were.
 TEST(GradientSum, SmallGradientsOfAThousandMicroBatchesAddUp) {
   constexpr int kMicroBatches = 1024;
   const GradientLayout layout{
@@ -218,7 +221,7 @@ TEST(GradientSum, RefusesCapacitiesThatNoGradientHas) {
   EXPECT_EQ(sum->state(), (std::map<std::string, std::int32_t>{{"a", -7}}));
 }
 
-// The sums of two ranks over some steps of one bucket, whose gradients are always the same.
+// The sums of two ranks over some steps of one bucket with constant gradients.
 std::vector<std::vector<float>> sums_with_feedback(const std::vector<float>& gradient, int steps,
                                                    int forget_before) {
   const GradientLayout layout{.tensors = {{0, 0, gradient.size()}},
@@ -257,7 +260,7 @@ std::vector<std::vector<float>> sums_with_feedback(const std::vector<float>& gra
   return out;
 }
 
-// All sums together are short of the truth by what one rounding loses, however many there were.
+// Over any number of steps, the total error is that of a single rounding.
 TEST(ErrorFeedback, LosesNoMoreInManyStepsThanInOne) {
   const std::vector<float> gradient{1.003F, -0.3333F, 1e-4F, 0.0F, 1e30F};
   constexpr int kSteps = 100;
@@ -274,7 +277,7 @@ TEST(ErrorFeedback, LosesNoMoreInManyStepsThanInOne) {
   }
 }
 
-// So a run that goes on from a checkpoint does what one that made it did.
+// A run resumed from a checkpoint then equals the run that wrote it.
 TEST(ErrorFeedback, BeginsAnewWhenItForgets) {
   const std::vector<float> gradient{1.003F, -0.3333F, 1e-4F};
   const auto steps = sums_with_feedback(gradient, 8, 5);
@@ -284,7 +287,7 @@ TEST(ErrorFeedback, BeginsAnewWhenItForgets) {
   EXPECT_NE(steps[1], steps[0]);
 }
 
-// A step that fails leaves nothing behind.
+// A step that fails leaves no error behind.
 TEST(ErrorFeedback, KeepsNothingOfWhatIsNotFinite) {
   const float infinity = std::numeric_limits<float>::infinity();
   const auto steps = sums_with_feedback({infinity, std::nanf(""), 3.4e38F}, 2, -1);

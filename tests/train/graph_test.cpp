@@ -95,7 +95,7 @@ TEST(Infer, LinearTakesImagesFlattened) {
   EXPECT_THAT(graph.value(y[0]).shape, ElementsAre(4, 7));
 }
 
-// Every mistake is refused with a sentence that names the node and what disagrees.
+// Every mistake is refused with a message that names the node and the mismatch.
 TEST(Infer, RefusesWhatDoesNotFit) {
   Graph graph;
   const ValueId x = leaf(graph, "x", {2, 3, 8, 8});
@@ -198,7 +198,7 @@ TEST(AddValue, RefusesEmptyShapesAndComputedValues) {
   Graph graph;
   EXPECT_THROW(leaf(graph, "x", {2, 0}), ShapeError);
   EXPECT_THROW(leaf(graph, "x", {2, -1}), ShapeError);
-  // Bytes and elements are counted in 64 bits, by some kernels in 32.
+  // Bytes and elements are counted in 64 bits, in some kernels in 32.
   EXPECT_THROW(leaf(graph, "x", {std::int64_t{1} << 60, 28, 28}), UsageError);
   EXPECT_THROW(leaf(graph, "x", {std::int64_t{1} << 32, std::int64_t{1} << 32}), UsageError);
   EXPECT_THROW(leaf(graph, "x", {1 << 16, 1 << 15}), UsageError);
@@ -242,7 +242,7 @@ TEST(Count, CountsMultiplyAddsAndBytes) {
   const Counts counts = count(small_graph());
   EXPECT_EQ(counts.parameters, 5 * 3 * 3 * 3);
   EXPECT_EQ(counts.flops, 2.0 * (2 * 5 * 4 * 4) * (3 * 3 * 3));
-  // conv: x, w, y; pooling: x, y, a byte for each window.
+  // Convolution: x, w, y. Pooling: x, y, and one byte per window.
   EXPECT_EQ(counts.bytes, 4.0 * (384 + 135 + 160) + 4.0 * (160 + 40) + 40);
 }
 

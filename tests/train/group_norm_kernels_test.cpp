@@ -25,7 +25,7 @@ struct Results {
   }
 };
 
-// `numbers` as `type`, in memory large enough for f32.
+// `numbers` stored as `type`, in memory large enough for f32.
 std::vector<float> stored(const std::vector<float>& numbers, Element type) {
   std::vector<float> memory(numbers.size());
   const auto count = static_cast<std::int64_t>(numbers.size());

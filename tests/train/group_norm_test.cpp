@@ -59,7 +59,7 @@ TEST(GroupNorm, IsALayerWithTwoParametersAndNoBuffers) {
   EXPECT_THAT(to_text(graph), HasSubstr("group_norm(%5, %6, %7) groups=3 epsilon=1e-05"));
 }
 
-// It has no statistics but its own, so rewrites leave it as it is.
+// Group norm has no running statistics, so rewrites leave it unchanged.
 TEST(GroupNorm, IsTheSameInEvaluation) {
   const Graph graph = net_with_group_norm(2);
   EXPECT_EQ(to_text(fuse(graph)), to_text(graph));

@@ -77,7 +77,7 @@ TEST(GroupedConv2d, IsALayerWithSmallFilters) {
   EXPECT_EQ(count(differentiate(graph)).flops, 2 * (3 * macs - 2.0 * 64 * 6 * 9));
 }
 
-// Values that are equal along both axes, and 1, are not written.
+// Values equal along both axes are written once; 1 is omitted.
 TEST(ConvAxes, AreWrittenAsTheyDiffer) {
   const auto text = [](const ConvAxes& axes) { return to_string(axes, "="); };
   EXPECT_EQ(text({}), " stride=1 pad=0");

@@ -1,4 +1,4 @@
-// Weights in the caller's memory: what a step does to them.
+// Weights in the caller's memory: the effect of a step.
 
 #include "train/backend/host_weights.h"
 
@@ -21,7 +21,7 @@ struct Tensors {
   std::vector<float> weight{1, -2, 3};
   std::vector<float> bias{0.5F};
   std::vector<float> mean{10, 20};
-  std::vector<std::array<std::vector<float>, 2>> state;  // by slot: of the weight, of the bias
+  std::vector<std::array<std::vector<float>, 2>> state;  // by slot: the weight's, the bias's
 
   std::vector<WeightTensor> all(double lr_scale = 1) {
     std::vector<WeightTensor> tensors{{"weight", weight, {}, true, true, lr_scale},
@@ -36,7 +36,7 @@ struct Tensors {
 };
 
 const UpdateRule kSgd{&find_optimizer("sgd")};
-const std::vector<float> kSums{5, 6, 0.25F, 0.5F, -0.75F, 2, 7};  // mean, weight, bias, a tail
+const std::vector<float> kSums{5, 6, 0.25F, 0.5F, -0.75F, 2, 7};  // mean, weight, bias, tail
 const std::vector<WeightUpdate> kUpdates{{2, 0, 0.5}, {0, 2, 1}, {1, 5, 1}};
 
 TEST(HostWeights, DoWhatTheOptimizerDoes) {
@@ -105,7 +105,7 @@ std::vector<float> random_floats(std::size_t count, std::uint64_t seed) {
   return values;
 }
 
-// Checks in parts and updates on several threads give the bits of one thread.
+// Checks in parts and updates on several threads give the same bits as one thread.
 TEST(HostWeights, PartsAndThreadsDoNotChangeBits) {
   constexpr std::size_t kTensors = 12;
   for (const Optimizer& optimizer : optimizers()) {

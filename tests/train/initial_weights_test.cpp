@@ -1,5 +1,5 @@
-// Beginning with given weights, and rates by name. PyTorch's own files are read in
-// tests/train/pytorch.
+// Initial weights from a file, and learning-rate multipliers by name. PyTorch's own files are read
+// in tests/train/pytorch.
 
 #include "train/model/initial_weights.h"
 
@@ -52,7 +52,7 @@ class InitialWeightsTest : public testing::Test {
   const fs::path file_ = temporary_ / "weights";
 };
 
-// small_net() whose convolution is called `name`.
+// small_net() with its convolution named `name`.
 Graph net_with_conv(const std::string& name) {
   Graph graph = small_net(3);
   for (Value& value : graph.values) {
@@ -84,7 +84,7 @@ std::string message_of(const std::function<void()>& work) {
   return "nothing thrown";
 }
 
-// A net's own layers are begun with, whatever they are called, where stages have no heads.
+// If stages have no heads, all of the net's layers are loaded, even those named like heads.
 TEST_F(InitialWeightsTest, LayersCalledAsLocalHeadsAreTheNets) {
   for (const char* name : {"local", "local.conv1", "local.1.conv1"}) {
     SCOPED_TRACE(name);
@@ -136,7 +136,7 @@ TEST_F(InitialWeightsTest, KeepsTheClassifierForOtherClasses) {
   EXPECT_EQ(loaded, 5);
 }
 
-// One parameter of the classifier may happen to fit.
+// One parameter of the classifier may fit by chance.
 TEST_F(InitialWeightsTest, KeepsTheClassifierAsAWhole) {
   const Graph graph = small_net(3);
   std::vector<NamedTensor> tensors = other_weights(3);
@@ -174,7 +174,7 @@ TEST_F(InitialWeightsTest, RefusesWhatDoesNotFitAndChangesNothing) {
   expect_equal(model, make_model(graph, 99));
 }
 
-// The number of classes says nothing of which they are.
+// An equal number of classes does not mean the same classes.
 TEST_F(InitialWeightsTest, AClassifierGoesByTheNamesOfItsClasses) {
   const Graph graph = small_net(3);
   const auto load_named = [&](Model& model, const std::vector<std::string>& of_file) {
@@ -209,12 +209,12 @@ TEST_F(InitialWeightsTest, AClassifierGoesByTheNamesOfItsClasses) {
   EXPECT_TRUE(load_named(unnamed, {}).unnamed);
   EXPECT_EQ(unnamed.find("fc.bias").data, as_file.find("fc.bias").data);
 
-  Model features = begun;  // which asks for no classes
+  Model features = begun;  // features need no classes
   EXPECT_FALSE(load_named(features, {"x", "y", "z"}).unnamed);
   EXPECT_EQ(features.find("fc.bias").data, as_file.find("fc.bias").data);
 }
 
-// As DataParallel, torch.compile and Lightning name what they hold.
+// Prefixes that DataParallel, torch.compile and Lightning add to names.
 TEST_F(InitialWeightsTest, NamesOfWrappersAreTakenOff) {
   const Graph graph = small_net(3);
   Model plain = make_model(graph, 1);
@@ -258,14 +258,14 @@ TEST_F(InitialWeightsTest, OfFeaturesLearntWithoutClassesAreNoClassifier) {
   EXPECT_THAT(result.other, HasSubstr("without classes"));
 }
 
-// A file with a byte changed anywhere gives an error or numbers of the right shapes, all finite.
+// With any byte changed, a file gives an error or finite numbers of the right shapes.
 TEST_F(InitialWeightsTest, DamagedFilesNeverDoHarm) {
   const Graph graph = small_net(3);
   const Bytes whole = to_safetensors(other_weights(3), {});
   int refused = 0;
   int taken = 0;
   const auto judge = [&](const Bytes& bytes) {
-    std::ofstream(file_, std::ios::binary)  // thousands of times: nothing to sync
+    std::ofstream(file_, std::ios::binary)  // thousands of writes: no sync needed
         .write(reinterpret_cast<const char*>(bytes.data()),
                static_cast<std::streamsize>(bytes.size()));
     Model model = make_model(graph, 1);
@@ -392,7 +392,7 @@ TEST_F(InitialWeightsTest, AModelBeginsWithTheFileAndSaysWhatItLeftAlone) {
   EXPECT_EQ(digest_of_weights({}, *comm), "");
 }
 
-// For images in patches of 1 pixel.
+// A net for images in patches of 1 pixel.
 Graph small_vit(int side_px) {
   NetBuilder net({.batch = 2,
                   .channels = 1,
@@ -419,7 +419,7 @@ TEST_F(InitialWeightsTest, OfAnotherImageSizeSayWhatToChoose) {
                             "row for each patch and one more, so choose the --image-size")));
 }
 
-// Its logits are a token, of 3 numbers.
+// A net whose logits are a token of 3 numbers.
 Graph headless_net() {
   NetBuilder net({.batch = 2,
                   .channels = 1,

@@ -11,10 +11,10 @@
 #include "common/rng.h"
 #include "train/backend/onednn/kernels.h"
 
-// Shared by tests of the kernels of backend_onednn.
+// Helpers for tests of the kernels of backend_onednn.
 namespace winnow::train::kernel_runs {
 
-// `count` numbers within 1 of `about`; different ones for each `id`.
+// `count` numbers within 1 of `about`, which depend on `id`.
 inline std::vector<float> random_floats(std::int64_t count, std::uint64_t id, float about = 0) {
   CounterRng rng(9, 0, id, RandomUse::kTest);
   std::vector<float> numbers(static_cast<std::size_t>(count));
@@ -22,11 +22,10 @@ inline std::vector<float> random_floats(std::int64_t count, std::uint64_t id, fl
   return numbers;
 }
 
-// Runs kernels of a table on so many threads. Returns all that they wrote, concatenated.
+// Runs kernels of a table on this many threads. Returns everything they wrote, concatenated.
 using KernelRun = std::function<std::vector<float>(const kernels::Table& table, int threads)>;
 
-// Expects that every table that runs on this machine gives, on 1 to 3 threads, the bits of the last
-// table on one thread.
+// Expects the same bits from every table that this machine can run, on 1 to 3 threads.
 inline void expect_same_bits(const KernelRun& run, const std::string& what) {
   const auto bits = [&run](const kernels::Table& table, int threads) {
     std::vector<std::uint32_t> all;

@@ -13,7 +13,7 @@
 #include "train/backend/onednn/onednn.h"
 #include "train/backend/reference/reference.h"
 
-// Programs of compile_lanes: they share packed weights, which are loaded once, in parts.
+// Programs of compile_lanes. They share packed weights, which are loaded once, in parts.
 namespace winnow::train::lanes_test {
 
 using testing::HasSubstr;
@@ -47,7 +47,7 @@ class Lanes : public testing::TestWithParam<Setting> {
 INSTANTIATE_TEST_SUITE_P(All, Lanes, testing::ValuesIn(kSettings),
                          [](const auto& info) { return std::string(info.param.name); });
 
-// The micro-batches of several lanes: other data, the same weights.
+// A lane's micro-batch: its own data, the same weights.
 Inputs inputs_of_lane(const Graph& graph, int lane) {
   Inputs inputs = random_inputs(graph, 40);
   const Inputs other = random_inputs(graph, 41 + static_cast<std::uint64_t>(lane));
@@ -77,7 +77,7 @@ TEST_P(Lanes, GiveTheBitsOfProgramsCompiledAlone) {
   }
 }
 
-// Each thread on the program of its lane, as steps of the trainer do it.
+// Each thread uses the program of its lane, as the trainer's steps do.
 TEST_P(Lanes, LoadInPartsAtOnceEqualsLoadWhole) {
   constexpr int kLanes = 3;
   auto lanes = make_lanes(*backend_, graph_, options_, kLanes);

@@ -18,11 +18,11 @@
 #include "train/rewrites/rewrites.h"
 #include "train/step/executor.h"
 
-// Steps of small nets on synthetic batches, for tests.
+// Training steps of small nets on synthetic batches, for tests.
 
 namespace winnow::train {
 
-// Gray images of 16 x 16 pixels, of three classes.
+// Grey images of 16 x 16 pixels in three classes.
 inline NetOptions small_images(std::int64_t batch) {
   return {.batch = batch,
           .channels = 1,
@@ -67,7 +67,7 @@ inline double weight_of(const pipeline::Batch& batch) {
   return sum;
 }
 
-// How a run on one rank is cut into lanes and buckets.
+// The plan of a run of one rank, cut into these lanes and buckets.
 inline RunPlan cut_into(std::vector<int> micro_batches, std::size_t bucket_bytes,
                         bool reproducible = false, int threads = 1) {
   RunPlan plan;
@@ -89,12 +89,12 @@ inline const UpdateRule kPlainSgd{&find_optimizer("sgd"),
 using MakeBackend = std::function<std::unique_ptr<Backend>()>;
 inline std::unique_ptr<Backend> reference() { return make_reference_backend(); }
 
-// A net that takes steps, on the float64 reference by default.
+// A net that can take steps. The default backend is the float64 reference.
 struct Learner {
   Learner(const Graph& graph, const RunPlan& plan, const MakeBackend& make = reference)
       : Learner(graph, make_model(graph, 7), plan, make) {}
 
-  // `world`: communicator of all ranks of the plan; null: a single rank.
+  // `world` is the communicator of all ranks of the plan; null: a single rank.
   Learner(const Graph& graph, Model start, const RunPlan& plan, const MakeBackend& make = reference,
           const GradientClip& clip = {}, comm::Communicator* world = nullptr)
       : comm(world == nullptr ? *single : *world),

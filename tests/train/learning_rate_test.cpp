@@ -1,5 +1,5 @@
-// Behaviour of every schedule: first and last rates, warm-down, rates by epochs, scaling. Numbers
-// are computed by hand or by PyTorch's documented formulas.
+// Options common to all schedules: first and last rates, cooldown, rates by epoch, scaling. The
+// numbers are worked out by hand or by PyTorch's documented formulas.
 
 #include "train/optim/learning_rate.h"
 
@@ -32,9 +32,9 @@ TEST(LearningRate, WarmsDownAfterTheSchedule) {
   EXPECT_DOUBLE_EQ(rate_at(flat, 16), 0.8);
   EXPECT_DOUBLE_EQ(rate_at(flat, 20), 0.45);
   EXPECT_DOUBLE_EQ(rate_at(flat, 24), 0.1);
-  // A schedule with an end of its own has come there before.
+  // A schedule that has its own end reaches it before the cooldown.
   const LearningRate cosine = rate_of("cosine", {{"cooldown_epochs", {2}}, {"lr_end", {0.1}}});
-  EXPECT_DOUBLE_EQ(rate_at(cosine, 10), 0.45);  // half of the 12 steps between
+  EXPECT_DOUBLE_EQ(rate_at(cosine, 10), 0.45);  // half of the 12 steps between warm-up and cooldown
   EXPECT_DOUBLE_EQ(rate_at(cosine, 16), 0.1);
   EXPECT_DOUBLE_EQ(rate_at(cosine, 20), 0.1);
   const LearningRate steps = rate_of("multistep", {{"milestones", {3}}, {"cooldown_epochs", {2}}});
@@ -51,15 +51,16 @@ TEST(LearningRate, StraightLineIsPolyOfPowerOne) {
 
 TEST(LearningRate, ChangesByEpochsWhereAskedTo) {
   const LearningRate rate = rate_of("cosine", {{"lr_per_epoch", {1}}});
-  for (int step = 0; step < 4; ++step) EXPECT_DOUBLE_EQ(rate_at(rate, step), 0.8);  // 1 of 1 epoch
-  // CosineAnnealingLR(T_max=5), stepped where epochs end, after an epoch of warm-up.
+  // the first of one epoch of warm-up
+  for (int step = 0; step < 4; ++step) EXPECT_DOUBLE_EQ(rate_at(rate, step), 0.8);
+  // CosineAnnealingLR(T_max=5), stepped at the end of each epoch, after one epoch of warm-up.
   for (int step = 4; step < 24; ++step) {
     const int epoch = step / 4 - 1;
     EXPECT_NEAR(rate_at(rate, step), 0.4 * (1 + std::cos(std::numbers::pi * epoch / 5)), 1e-12);
   }
   LearningRate ramp = rate_of("constant", {{"lr_per_epoch", {1}}});
   ramp.warmup_steps = 16;
-  EXPECT_DOUBLE_EQ(rate_at(ramp, 0), 0.2);  // an even part for each of four epochs
+  EXPECT_DOUBLE_EQ(rate_at(ramp, 0), 0.2);  // equal steps over four epochs
   EXPECT_DOUBLE_EQ(rate_at(ramp, 3), 0.2);
   EXPECT_DOUBLE_EQ(rate_at(ramp, 4), 0.4);
   EXPECT_DOUBLE_EQ(rate_at(ramp, 15), 0.8);

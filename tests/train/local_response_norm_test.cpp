@@ -51,7 +51,7 @@ TEST(AlexnetLrn, IsThePapersInOneColumn) {
   EXPECT_EQ(graph.value(graph.find("features.4.bias")).init, Init::kOnes);
   EXPECT_EQ(graph.value(graph.find("features.8.bias")).init, Init::kZeros);
   EXPECT_EQ(graph.value(graph.find("classifier.6.bias")).init, Init::kZeros);
-  // Nothing of it is other in evaluation.
+  // It is the same in evaluation.
   EXPECT_THAT(to_text(for_inference(graph)), HasSubstr("local_response_norm"));
 }
 

@@ -1,4 +1,4 @@
-// Runs whose net learns by local updates, on the float64 reference.
+// Training with local updates, on the float64 reference.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -27,7 +27,7 @@ namespace fs = std::filesystem;
 using testing::Contains;
 using testing::HasSubstr;
 
-// 24 gray images of 16 x 16 to train on.
+// 24 grey training images of 16 x 16.
 const fs::path kCache = fs::path(WINNOW_GOLDEN) / "v1" / "raw";
 
 class LocalTrainer : public testing::Test {
@@ -67,7 +67,7 @@ class LocalTrainer : public testing::Test {
     return load_checkpoint(*newest_checkpoint(folder_ / run / "checkpoints"));
   }
 
-  // By the tensors' names.
+  // Data of tensors by name.
   static std::map<std::string, Bytes> tensors(const std::vector<NamedTensor>& tensors) {
     std::map<std::string, Bytes> found;
     for (const NamedTensor& t : tensors) {
@@ -114,8 +114,8 @@ TEST_F(LocalTrainer, GoesOnWithTheSameBitsAndFigures) {
   }
 }
 
-// Where later stages stand still, with their heads, the first learns as ever, though norms of
-// gradients are cut.
+// If later stages and their heads are frozen, the first stage learns the same, even though the
+// norms of gradients are clipped.
 TEST_F(LocalTrainer, AStageLearnsWhateverLaterOnesDo) {
   train_it(options("all", 4));
   TrainOptions o = options("first", 4);
@@ -168,7 +168,7 @@ TEST_F(LocalTrainer, IsEvaluatedAtAnyHead) {
               testing::ThrowsMessage<UsageError>(HasSubstr("its heads are 1 to 2")));
 }
 
-// As projectors: a net begins with another's layers, and its heads anew.
+// A net is loaded with the layers of another; its heads begin anew, as projectors do.
 TEST_F(LocalTrainer, HeadsAreNotBegunWith) {
   train_it(options("before", 2));
   const fs::path file =
@@ -193,8 +193,7 @@ TEST_F(LocalTrainer, HeadsAreNotBegunWith) {
   }
 }
 
-// Factors of two that gradients are computed times and divided by change no bit, each stage with
-// its own.
+// Each stage has its own loss scale. Scaling gradients by powers of two changes no bit.
 TEST(LocalSteps, StagesHaveLossScalesOfTheirOwn) {
   const NetOptions net = small_images(2);
   const Graph plain = fuse(find_net("lenet").make(net));
@@ -219,7 +218,7 @@ TEST(LocalSteps, StagesHaveLossScalesOfTheirOwn) {
   EXPECT_EQ(learnt({{.factor = 8}}), want);
 }
 
-// Sums some of which are not finite.
+// Sums, some of which are not finite.
 class SumsWith final : public GradientSum {
  public:
   SumsWith(std::size_t elements, std::set<std::size_t> not_finite)

@@ -1,4 +1,4 @@
-// Local updates: stages with a loss each, whose gradients end where their stage begins.
+// Local updates: each stage has a loss of its own, whose gradients end where the stage begins.
 
 #include "train/nets/local_updates.h"
 
@@ -36,7 +36,7 @@ NetOptions small(std::int64_t batch = 3, int side_px = 8) {
   return options;
 }
 
-// resnet20 with heads, fused, its stages' ends by name.
+// resnet20 with heads, fused; its stages end at these values.
 Graph staged(const std::string& updates, const std::vector<std::string>& ends,
              const std::string& head, const NetOptions& net = small()) {
   const LocalSetup local{.updates = updates, .ends = ends, .head = head};
@@ -47,7 +47,7 @@ Graph trained(const Graph& forward, int neighbours) {
   return prune(order_by_stage(differentiate(forward, local_losses(forward, neighbours))));
 }
 
-// By the names of inputs and tensors, alike in every graph that has them.
+// Random inputs and parameters by name, the same in every graph.
 std::map<std::string, Numbers> named_inputs(const Graph& graph, std::uint64_t seed = 21) {
   std::map<std::string, Numbers> named;
   for (auto& [id, numbers] : random_inputs(graph, seed)) named[graph.value(id).name] = numbers;
@@ -63,7 +63,7 @@ std::vector<Numbers> computed(const Graph& graph, const std::map<std::string, Nu
   return interpret(graph, given);
 }
 
-// Gradients of every parameter, by its name.
+// The gradient of every parameter, by name.
 std::map<std::string, Numbers> gradients(const Graph& graph,
                                          const std::map<std::string, Numbers>& inputs) {
   const std::vector<Numbers> values = computed(graph, inputs);
@@ -121,7 +121,7 @@ TEST(LocalHeads, AreTheirSourcesOnMaps) {
   EXPECT_EQ(parameters, 3 * (c * c + 2 * c) + 3 * (16 * c * c + 3 * 4 * c) + 3 * 4 * c + 3);
 }
 
-// 57.6 M parameters at 1,024 channels for the published head.
+// The published head would have 57.6 M parameters at 1,024 channels.
 TEST(LocalHeads, AreNarrowerThanPublishedOnWideNets) {
   const NetOptions options = square_images(128, 1000);
   const Graph forward = fuse(find_net("resnet50").make(options));
@@ -150,7 +150,7 @@ TEST(LocalHeads, StandOnEveryBorderOfEveryNet) {
     std::vector<ValueId> ends;
     for (const Border& end : stage_ends(forward)) ends.push_back(end.value);
     for (const LocalHead& head : local_heads()) {
-      if (head.name == "mlp-sr-full" && net.default_side_px > 32) continue;  // over 2^31 numbers
+      if (head.name == "mlp-sr-full" && net.default_side_px > 32) continue;  // over 2^31 elements
       const Graph graph = with_local_heads(forward, ends, head, options);
       EXPECT_EQ(find_stages(graph).count, static_cast<int>(ends.size()) + 1);
       std::set<std::string> names;
@@ -161,7 +161,7 @@ TEST(LocalHeads, StandOnEveryBorderOfEveryNet) {
   }
 }
 
-// The windows of the pool to a quarter of the side: a side's fourth part, and little more.
+// The widest window of the head's pool: a quarter of the side or little more.
 int widest_window(const Graph& forward, const char* end, const NetOptions& options) {
   const Graph graph =
       with_local_heads(forward, {forward.find(end)}, find_local_head("mlp-sr"), options);
@@ -191,7 +191,7 @@ TEST(LocalHeads, PoolByWindowsOfAFewPlaces) {
             5);
 }
 
-// A net with a block called "local", whose values are `names`.
+// A net with a block named "local", whose values have these names.
 Graph net_with(const std::vector<std::string>& names, const NetOptions& options) {
   NetBuilder net(options);
   ValueId x = net.image();
@@ -245,7 +245,7 @@ TEST(LocalHeads, AreToldInUnitsOfTheirSize) {
     const NetOptions options = small(batch, 32);
     return heads_in_words(local, with_heads(local, find_net("resnet20").make(options), options));
   };
-  // 16 means, three classes, a loss and one of each sample.
+  // 16 means, three classes, a loss, and one loss per sample.
   EXPECT_THAT(said(1), HasSubstr("linear of 0.05 k parameters, 0.2 kB, and values of 0.1 kB for "
                                  "one image"));
   EXPECT_THAT(said(8), HasSubstr("for a micro-batch of 8 images"));
@@ -275,7 +275,7 @@ TEST(LocalHeads, ArePutInPlaceOfTheNet) {
   ASSERT_EQ(losses.size(), 1U);
   EXPECT_EQ(alone[static_cast<std::size_t>(losses[0].value)],
             all[static_cast<std::size_t>(graph.find("local.2.loss"))]);
-  // By its number, not by where it stands.
+  // A head is found by its number, not by its position.
   const Graph forward = fuse(find_net("resnet20").make(small()));
   const ValueId end = forward.find("layer1.1.relu2");
   const Graph both = with_local_heads(forward, {end, end}, find_local_head("linear"), small());
@@ -289,14 +289,14 @@ TEST(LocalHeads, ArePutInPlaceOfTheNet) {
 
 // Gradients.
 
-// The loss of each stage, where all weights of samples but its own are as they are.
+// The loss of one stage. `inputs` has the sample weights of every stage.
 double loss_of_stage(const Graph& graph, const std::map<std::string, Numbers>& inputs,
                      std::size_t stage) {
   const Output loss = losses_of_stages(graph)[stage];
   return computed(graph, inputs)[static_cast<std::size_t>(loss.value)].front();
 }
 
-// Central differences, where nothing has a kink within the step.
+// Compares with central differences, which hold if there is no kink within the step.
 void expect_finite_differences(const Graph& forward, int neighbours) {
   const Graph graph = trained(forward, neighbours);
   auto inputs = named_inputs(forward, 5);
@@ -341,7 +341,7 @@ TEST(LocalGradients, AreThoseOfFiniteDifferences) {
   }
 }
 
-// Each stage's loss alone changes: others' gradients keep their bits.
+// Changing one stage's loss leaves the gradients of others unchanged, to the bit.
 TEST(LocalGradients, GoNoFurtherThanTheirStages) {
   const Graph forward = staged("greedy", kThree, "mlp-sr");
   const auto stages = stage_of_parameters(forward);
@@ -370,7 +370,7 @@ TEST(LocalGradients, GoNoFurtherThanTheirStages) {
   }
 }
 
-// Nothing of a later stage changes a gradient of an earlier one.
+// Nothing in a later stage changes a gradient of an earlier one.
 TEST(LocalGradients, OfAGreedyStageKnowNoOtherStagesParameters) {
   const Graph forward = staged("greedy", kThree, "mlp-sr");
   const Graph graph = trained(forward, 0);
@@ -391,8 +391,8 @@ TEST(LocalGradients, OfAGreedyStageKnowNoOtherStagesParameters) {
   }
 }
 
-// Where a stage begins, what it reads is as good as an input: its gradients are those of a graph
-// that has nothing but the stage, as nets trained apart on stored activations have them.
+// For a stage, the values it reads are like inputs. Its gradients equal those of a graph that has
+// only this stage, as when nets are trained separately on stored activations.
 TEST(LocalGradients, AreThoseOfStagesApart) {
   const Graph forward = staged("greedy", kThree, "linear");
   const auto inputs = named_inputs(forward);
@@ -449,7 +449,7 @@ TEST(OrderByStage, EndsOneStageBeforeTheNext) {
   EXPECT_EQ(gradients(graph, inputs), gradients(plain, inputs));
 }
 
-// Memory of a stage is free before the next begins.
+// The memory of a stage is free before the next begins.
 TEST(OrderByStage, MakesTheArenaSmaller) {
   const NetOptions net = small(8, 32);
   const std::size_t plain =
@@ -491,7 +491,8 @@ TEST(ChooseStages, TakesNumbersAndNames) {
 }
 
 TEST(ChooseStages, BalancesWhatIsAskedFor) {
-  // Values are largest where images are; multiply-adds are alike in all blocks of a resnet20.
+  // Values are largest where images are. All blocks of a resnet20 have the same number of
+  // multiply-adds.
   const auto time = chosen({.updates = "greedy", .stages = "2", .head = "linear"});
   const auto memory =
       chosen({.updates = "greedy", .stages = "2", .balance = "memory", .head = "linear"});
@@ -499,7 +500,8 @@ TEST(ChooseStages, BalancesWhatIsAskedFor) {
   EXPECT_THAT(memory.ends, ElementsAre("layer1.2.relu2"));
 }
 
-// Two neighbours are held at a time. In three stages of a resnet20 the middle one is in both pairs.
+// Two neighbours are in memory at a time. Of three stages of a resnet20, the middle one is in both
+// pairs.
 TEST(ChooseStages, BalancesTheMemoryOfNeighbours) {
   const auto ends = [](const char* updates, const char* balance) {
     return chosen({.updates = updates, .stages = "3", .balance = balance, .head = "linear"}).ends;

@@ -6,7 +6,7 @@
 
 #include "tests/train/kernel_runs.h"
 
-// Kernels of losses over sigmoids.
+// Kernels of sigmoid losses.
 namespace winnow::train::loss_kernels_test {
 
 using kernel_runs::expect_same_bits;
@@ -18,7 +18,7 @@ struct Problem {
   kernels::FocalFactors focal;
 };
 
-// The loss, per_sample, dlogits one behind the other.
+// The loss, per_sample and dlogits, concatenated.
 std::vector<float> sigmoid_loss(const kernels::Table& table, const Problem& p, int threads) {
   const std::vector<float> weights(static_cast<std::size_t>(p.samples), 0.5F);
   std::vector<float> out(1 + weights.size() + p.logits.size());
@@ -51,11 +51,11 @@ TEST(OneDnnSigmoidLoss, InstructionSetsAndThreadsGiveTheSameBits) {
   }
 }
 
-// Sure and right: no loss and no gradient. Sure and wrong: the loss is the logit.
+// Confident and right: no loss and no gradient. Confident and wrong: the loss is the logit.
 TEST(OneDnnSigmoidLoss, IsExactForLogitsOfTenThousand) {
   for (const kernels::FocalFactors& focal : {kPlain, kernels::FocalFactors{0.5, -1}, kFocal}) {
     const Problem p{4, 1, {1e4F, -1e4F, -1e4F, 1e4F}, {1, 0, 1, 0}, focal};
-    const float one = focal.alpha < 0 ? 1 : 0.25F;  // for a class that is present
+    const float one = focal.alpha < 0 ? 1 : 0.25F;  // the weight of a class that is present
     const float other = focal.alpha < 0 ? 1 : 0.75F;
     const std::vector<float> want = {
         5e3F * (one + other), 0, 0, one * 1e4F, other * 1e4F, 0, 0, -0.5F * one, 0.5F * other};

@@ -1,5 +1,5 @@
-// Loss scaling: how the factor changes, and that it changes nothing unless something overflows or
-// vanishes. f16 is tested in tests/train/cudnn/loss_scale_test.cpp.
+// Loss scaling: how the factor changes, and that it has no effect if nothing overflows or vanishes.
+// tests/train/cudnn/loss_scale_test.cpp tests it in f16.
 
 #include "train/step/loss_scale.h"
 
@@ -65,7 +65,7 @@ struct Way {
   GradientClip clip{};
 };
 
-// A power of two changes no bit of numbers that stay normal: of weights, statistics, losses, norms.
+// A power of two changes no bit of numbers that stay normal: weights, statistics, losses, norms.
 TEST(LossScale, ChangesNoBitWhereNothingVanishes) {
   for (const Way& way : {Way{"lenet", {1}, false, false}, Way{"lenet", {2, 1}, false, false},
                          Way{"resnet20", {3}, true, false}, Way{"resnet20", {1, 1, 1}, false, true},

@@ -77,7 +77,7 @@ TEST(Losses, AreNodesOfANet) {
                   "unknown loss 'hinge'; known: cross_entropy, bce, focal, barlow_twins"));
 }
 
-// The first layer of the projector is the net's own last one; its results are the logits.
+// The first layer of the projector is the net's own last layer. Its results are the logits.
 TEST(Losses, WithoutLabelsAreOfProjections) {
   const Graph graph = net_with({.name = std::string(kTwinsLoss), .redundancy = 0.25}, 4);
   const std::string text = to_text(graph);
@@ -98,7 +98,7 @@ TEST(Losses, WithoutLabelsAreOfProjections) {
                                    "projector.6.weight"));
 }
 
-// The output of a net that knows nothing: all logits are 0.
+// The outputs of a net that knows nothing: all logits are 0.
 TEST(Losses, OfGuessingAreThoseOfEqualLogits) {
   for (const LossRow& row : losses()) {
     SCOPED_TRACE(row.name);

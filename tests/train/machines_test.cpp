@@ -38,7 +38,7 @@ TEST(Machines, TheOverheadThatAnEfficiencyNeedsGivesIt) {
 }
 
 TEST(Machines, ParameterServersCarryTheTrafficOfAllWorkers) {
-  // Two ways of 100 MB for 4 workers are 0.8 GB, and a server carries 0.1 GB behind a step of 1 s.
+  // 100 MB to and from 4 workers are 0.8 GB. A server carries 0.1 GB during a step of 1 s.
   EXPECT_EQ(parameter_servers({100e6, 4, 0.1e9, 1}), 8);
   EXPECT_EQ(parameter_servers({100e6 + 1, 4, 0.1e9, 1}), 9);
   EXPECT_EQ(parameter_servers({1, 1, 1e9, 1}), 1);

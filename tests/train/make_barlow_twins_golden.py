@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Prints barlow_twins.json: what PyTorch computes in float64 of the loss of Barlow Twins, and its gradient.
+"""Prints barlow_twins.json: the loss of Barlow Twins and its gradient, computed by PyTorch in float64.
 
     python3 tests/train/make_barlow_twins_golden.py > tests/data/vectors/train/barlow_twins.json
 

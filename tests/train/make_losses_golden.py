@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Prints losses.json: what PyTorch and torchvision compute in float64 of losses over sigmoids, and their gradients.
+"""Prints losses.json: sigmoid losses and their gradients, computed by PyTorch and torchvision in float64.
 
     python3 tests/train/make_losses_golden.py > tests/data/vectors/train/losses.json
 
@@ -11,7 +11,7 @@ from torchvision.ops import sigmoid_focal_loss
 
 from golden_tensors import given, print_vectors
 
-# samples, classes, label smoothing, gamma, alpha, mean over classes, logits that are 10^4 and -10^4, samples of no class
+# samples, classes, label smoothing, gamma, alpha, mean over classes, whether logits are 10^4 and -10^4, samples without a class
 CASES = ((4, 5, 0.0, 0, -1, True, False, 0), (3, 4, 0.1, 0, -1, True, False, 0), (2, 3, 0.0, 0, -1, False, True, 0),
          (4, 5, 0.0, 2, 0.25, False, False, 0), (3, 4, 0.1, 1.5, 0.75, False, False, 0), (2, 3, 0.0, 2, -1, False, True, 0),
          (3, 4, 0.0, 0, -1, True, False, 2), (3, 4, 0.0, 2, 0.25, False, True, 2))
@@ -25,7 +25,7 @@ for samples, classes, smoothing, gamma, alpha, mean, extreme, unlabelled in CASE
     logits.requires_grad_()
     targets = F.one_hot(torch.arange(samples) % classes, classes).to(torch.float64)
     targets[:unlabelled] = 0
-    soft = (1 - smoothing) * targets + smoothing / classes  # as timm's BinaryCrossEntropy smooths
+    soft = (1 - smoothing) * targets + smoothing / classes  # as timm's BinaryCrossEntropy does
     if gamma > 0 or alpha >= 0:
         terms = sigmoid_focal_loss(logits, soft, alpha, gamma, reduction="none")
     else:

@@ -1,4 +1,4 @@
-// Estimated memory of a rank, for a net that would not fit with a lane for each core.
+// Memory estimates of a rank, for a net that does not fit with a lane per core.
 #include "train/run/start/memory_needs.h"
 
 #include <gtest/gtest.h>
@@ -10,7 +10,7 @@ namespace winnow::train::memory_needs_test {
 
 constexpr std::size_t kGiga = 1'000'000'000;
 
-// A job of one rank, without the data that memory does not depend on.
+// A job of one rank, without the data that its memory does not depend on.
 Job job_of(const char* net, int side_px, std::int64_t batch, std::int64_t micro_batch) {
   Job job;
   job.setup = {{.name = net},
@@ -47,7 +47,7 @@ TEST(MemoryNeeds, ResNet50On64CoresHasAsManyLanesAsFitInto24GB) {
   EXPECT_LT(fit.lanes, 10);
   EXPECT_GE(fit.lanes, 1);
   EXPECT_LE(fit.peak, 24 * kGiga);
-  EXPECT_GT(peak_bytes(needs, {.lanes = fit.lanes + 1}), 24 * kGiga);  // not one more
+  EXPECT_GT(peak_bytes(needs, {.lanes = fit.lanes + 1}), 24 * kGiga);  // one more does not fit
 }
 
 TEST(MemoryNeeds, GrowWithTheMicroBatchAndWithWholeNumbers) {

@@ -1,4 +1,5 @@
-// Cases beyond optim_vectors_test.cpp: warm-up, epochs of a fractional number of steps, bad use.
+// Cases that optim_vectors_test.cpp does not cover: warm-up, epochs of a fractional number of
+// steps, wrong use.
 
 #include "train/optim/multistep.h"
 
@@ -34,7 +35,7 @@ TEST(Multistep, CountsEpochsFromTheFirstStepOfTheRun) {
 }
 
 TEST(Multistep, TakesTheStepNearestToAMilestone) {
-  const LearningRate rate = multistep(3.3, {2, 2.5});  // at 6.6 and 8.25 steps
+  const LearningRate rate = multistep(3.3, {2, 2.5});  // at steps 6.6 and 8.25
   EXPECT_DOUBLE_EQ(rate_at(rate, 6), 0.8);
   EXPECT_DOUBLE_EQ(rate_at(rate, 7), 0.4);
   EXPECT_DOUBLE_EQ(rate_at(rate, 8), 0.2);

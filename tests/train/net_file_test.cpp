@@ -1,5 +1,5 @@
-// Nets that files describe: the same graphs as those of the table, and what a description may not
-// be.
+// Nets described by files: the same graphs as those of the table, and descriptions that are
+// refused.
 
 #include "train/nets/net_file.h"
 
@@ -29,8 +29,8 @@ NetChoice example(const std::string& net) {
   return read_net_file((kExamples / (net + ".toml")).string());
 }
 
-// to_text() has the operations, attributes, shapes and parameters; the rest decides what the
-// numbers begin with and which are decayed.
+// to_text() covers operations, attributes, shapes and parameters. The rest decides the initial
+// values and which of them are decayed.
 void expect_equal(const Graph& described, const Graph& built) {
   EXPECT_EQ(to_text(described), to_text(built));
   ASSERT_EQ(described.values.size(), built.values.size());
@@ -86,7 +86,7 @@ INSTANTIATE_TEST_SUITE_P(NetFile, Example,
                          testing::Values("resnet20", "resnet50", "mobilenet_v2", "convnext_tiny"),
                          [](const auto& row) { return std::string(row.param); });
 
-// A net of these lines, and a last layer.
+// A net of these stages and a linear layer.
 std::string net_of(const std::string& stages) {
   return "stages = [\n" + stages + "\n]\nhead = [{block = \"linear\"}]\n";
 }
@@ -138,7 +138,7 @@ TEST(NetFile, StridesInTheFirstBlockOfAStage) {
   EXPECT_THAT(graph.value(graph.find("head.0.weight")).shape, ElementsAre(10, 8 * 16 * 16));
 }
 
-// resnext50_32x4d's first block, an EfficientNet's, and pools.
+// The first block of resnext50_32x4d, a block of EfficientNet, and pools.
 TEST(NetFile, TakesTheKeysOfItsBlocks) {
   const Graph graph = graph_of(net_of(
       R"({block = "bottleneck", width = 64, inner_width = 128, groups = 32, name = "b"},

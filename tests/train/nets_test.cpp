@@ -99,7 +99,7 @@ TEST(Lenet, TakesImagesFrom16Pixels) {
   }
 }
 
-// Kernels of libraries divide by what they make of sides.
+// Library kernels divide by numbers that they derive from the sides.
 TEST(Nets, TakeNoImagesOfSidesThatNobodyHas) {
   for (const int side : {-65536, -1, 0, 16385, 65536, std::numeric_limits<int>::max()}) {
     for (const auto& [height, width] : {std::pair(side, 32), {32, side}, {side, side}}) {
@@ -116,13 +116,13 @@ TEST(Nets, TakeNoImagesOfSidesThatNobodyHas) {
 
 TEST(Resnet20, IsHesWithProjections) {
   const Graph graph = find_net("resnet20").make(options(2, 3, 32));
-  // 269,722 of the net without projections, and two of them: 16*32 + 32*64 weights, 2*32 + 2*64
-  // norms.
+  // The net without projections has 269,722. The two projections add 16*32 + 32*64 weights and 2*32
+  // + 2*64 norm parameters.
   EXPECT_EQ(count(graph).parameters, 269'722 + 2'560 + 192);
   // Multiply-adds of a 32 x 32 image: the stem, three stages, two projections, the last layer.
   const double macs = 442'368 + 14'155'776 + 2 * (1'179'648 + 11'796'480) + 2 * 131'072 + 640;
   EXPECT_EQ(count(graph).flops, 2 * 2 * macs);
-  // The backward pass costs twice the forward one, less the gradient of the pixels.
+  // The backward pass costs twice the forward pass, less the gradient of the pixels.
   EXPECT_EQ(count(differentiate(graph)).flops, 3 * 2 * 2 * macs - 2 * 2 * 442'368);
 }
 
@@ -277,7 +277,7 @@ TEST(InitialValue, DependsOnSeedAndNameOnly) {
   EXPECT_NE(initial_value(w, 7), initial_value(renamed, 7));
   auto start = initial_value(w, 7);
   start.resize(27);
-  EXPECT_EQ(start, initial_value(smaller, 7));  // the same stream, the same fan out
+  EXPECT_EQ(start, initial_value(smaller, 7));  // the same random stream, the same fan-out
 }
 
 TEST(InitialValue, OnesAndZeros) {

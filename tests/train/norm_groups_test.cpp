@@ -45,7 +45,7 @@ TEST(NormGroups, OfOneValueAreRefusedInEachNet) {
         try {
           graph = training_graph(net, images, side);
         } catch (const Error&) {
-          continue;  // the net is for larger images
+          continue;  // the net needs larger images
         }
         SCOPED_TRACE(std::string(net.name) + " at " + std::to_string(side));
         EXPECT_EQ(is_refused(graph), has_norm_of_one_value(graph));
@@ -56,7 +56,7 @@ TEST(NormGroups, OfOneValueAreRefusedInEachNet) {
       }
     }
   }
-  EXPECT_GE(refused, 3);  // resnet18 at 32 pixels is one of them
+  EXPECT_GE(refused, 3);  // resnet18 at 32 pixels is among them
 }
 
 TEST(NormGroups, OfTheWholeBatchCount) {

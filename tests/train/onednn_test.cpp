@@ -47,7 +47,7 @@ INSTANTIATE_TEST_SUITE_P(All, OneDnn, testing::ValuesIn(kSettings), [](const aut
   return std::string(dtype_name(info.param.compute)) + "_" + std::to_string(info.param.threads);
 });
 
-// Rows of the conformance table that are too far away.
+// Expects no row of the conformance table to be over its limit.
 void expect_within(const std::vector<Deviation>& rows) {
   EXPECT_FALSE(rows.empty());
   for (const Deviation& row : rows) EXPECT_LE(row.error, row.limit) << row.what;
@@ -57,12 +57,12 @@ TEST_P(OneDnn, EveryOperationMatchesTheReference) {
   expect_within(compare_operations(*make_onednn_backend(), options()));
 }
 
-// Wider than the table's: whole vectors of channels, several of them, and what is left over.
+// Wider than in the table: whole vectors of channels, several of them, and a remainder.
 TEST_P(OneDnn, NormsAndPoolsOfManyChannelsMatchTheReference) {
   expect_within(compare_wide_layers(*make_onednn_backend(), options()));
 }
 
-// A mean far from zero leaves few bits for the spread: sums of squares would lose all of them.
+// A mean far from zero leaves few bits for the spread: a sum of squares would lose all of them.
 TEST(OneDnnNorm, VarianceOfDataFarFromZeroIsKept) {
   Graph graph;
   const Shape shape = {8, 16, 16, 16};
@@ -74,7 +74,7 @@ TEST(OneDnnNorm, VarianceOfDataFarFromZeroIsKept) {
   Inputs inputs;
   CounterRng rng(3, 0, 0, RandomUse::kTest);
   inputs[x].resize(position(element_count(shape)));
-  // The first images are constant, so a shift by the first values would not help either.
+  // The first images are constant, so shifting by the first values would not help either.
   for (std::size_t i = 0; i < inputs[x].size(); ++i) {
     inputs[x][i] = i < inputs[x].size() / 2 ? 0 : 4096 + rng.below(3);
   }
@@ -88,7 +88,7 @@ TEST(OneDnnNorm, VarianceOfDataFarFromZeroIsKept) {
   }
 }
 
-// As many as a small image or few tokens have, each with primitives of its own.
+// As few as a small image or a few tokens have, each with its own primitives.
 TEST_P(OneDnn, ConvolutionsOfFewPixelsMatchTheReference) {
   for (std::int64_t pixels = 1; pixels <= 12; ++pixels) {
     Graph graph;
@@ -117,7 +117,7 @@ TEST_P(OneDnn, ConvolutionsOfFewPixelsMatchTheReference) {
   }
 }
 
-// A head of a sample is one thread's.
+// One thread computes a whole head of a sample.
 TEST(OneDnnAttention, ThreadsGiveTheSameBits) {
   for (const OpCase& made : op_cases()) {
     if (!made.name.starts_with("attention")) continue;
@@ -220,8 +220,8 @@ TEST_P(OneDnn, MemoryBoundLaterIsUsed) {
   }
 }
 
-// oneDNN keeps small lists of arguments while it runs a primitive; nothing may be left of them. A
-// few bytes in the caches of malloc move about; a byte for each node would be more than the limit.
+// oneDNN keeps small lists of arguments while it runs a primitive, and must free them. The caches
+// of malloc vary by a few bytes; one byte per node would exceed the limit.
 TEST_P(OneDnn, StepsDoNotGrowTheHeap) {
   const Graph graph = training_graph("resnet20", 2, 16, 3);
   Running running(*make_onednn_backend(), graph, random_inputs(graph, 17), options());
@@ -264,8 +264,8 @@ TEST(OneDnnErrors, SayWhatIsWrong) {
   running.program().run(0, 1);
 }
 
-// The kernels of every instruction set on one batch norm, its backward and a pool: for each, all
-// bits of all results.
+// The kernels of an instruction set on one batch norm, its backward pass and a pool: all bits of
+// all results.
 std::vector<std::uint32_t> bits_of_kernels(const kernels::Table& table, kernels::Element type,
                                            std::int64_t channels, int threads) {
   constexpr std::int64_t kRows = 4 * 13 * 11;
@@ -277,7 +277,7 @@ std::vector<std::uint32_t> bits_of_kernels(const kernels::Table& table, kernels:
     for (float& v : numbers) v = static_cast<float>(4 * rng.uniform() - 1.5);
     return numbers;
   };
-  // Numbers of `type`, in memory large enough for f32.
+  // `numbers` stored as `type`, in memory large enough for f32.
   const auto stored = [&](const std::vector<float>& numbers) {
     std::vector<float> memory(numbers.size());
     table.convert({numbers.data(), kernels::Element::kF32, memory.data(), type,
@@ -327,7 +327,7 @@ std::vector<std::uint32_t> bits_of_kernels(const kernels::Table& table, kernels:
     for (const auto* numbers : {&y, &mean, &variance, &dx, &dscale, &dshift, &dresidual}) {
       record(*numbers);
     }
-    if (!with_residual) {  // where the ReLU was open: told by y and by x, the same
+    if (!with_residual) {  // y and x agree on where the ReLU was open
       const auto by_x = dx;
       backward.y = y.data();
       backward.memory.coefficients = nullptr;
@@ -374,7 +374,7 @@ TEST(OneDnnKernels, Bf16IsRoundedToNearestEven) {
   }
   const std::size_t finite = from.size();
   from.push_back(INFINITY);
-  from.push_back(std::bit_cast<float>(0x7f800001U));  // a NaN whose upper half is infinity's
+  from.push_back(std::bit_cast<float>(0x7f800001U));  // a NaN whose upper half is that of infinity
   const auto count = static_cast<std::int64_t>(from.size());
   std::vector<std::uint16_t> half(from.size());
   std::vector<float> back(from.size());

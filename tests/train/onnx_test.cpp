@@ -29,7 +29,7 @@ struct Tensor {
   std::uint64_t type = 0;
   std::string data;
 };
-// The parsed content of a file, by the numbers of onnx.proto.
+// The contents of a file, read by the field numbers of onnx.proto.
 struct Read {
   std::uint64_t ir_version = 0;
   std::uint64_t operators = 0;
@@ -147,7 +147,7 @@ Graph inference_graph(std::string_view net, int side_px) {
   return for_inference(fuse(find_net(net).make(square_images(side_px))));
 }
 
-// ONNX: a graph is in the order of its computation, and each name is given once.
+// ONNX demands that nodes are in the order of computation and that names are unique.
 TEST(Onnx, HasEveryNetWithAllItsTensors) {
   for (const Net& net : nets()) {
     SCOPED_TRACE(net.name);
@@ -178,8 +178,8 @@ TEST(Onnx, SaysItsVersionsAndWhatItIsGiven) {
   EXPECT_EQ(read.metadata, (std::map<std::string, std::string>{{"classes", "[\"a\"]"}}));
 }
 
-// 224 pixels, kernel 7, stride 2, 3 pixels of padding: 112 windows, of which the last ends 2
-// beyond.
+// 224 pixels, kernel 7, stride 2, padding 3: 112 windows, of which the last ends 2 beyond the
+// image.
 TEST(Onnx, LeavesNoRoundingOfWindowsToOthers) {
   const Read read = written(inference_graph("resnet18", 224));
   const auto conv = std::ranges::find(read.nodes, std::string("Conv"), &Node::type);

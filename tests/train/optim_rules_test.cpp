@@ -1,6 +1,6 @@
-// Ten steps of every optimiser that PyTorch has not, against its formula in double, written down
-// from the paper or the program that its header names. Those that PyTorch has:
-// optim_vectors_test.cpp.
+// Ten steps of every optimiser that PyTorch lacks, compared with its formula in double. The formula
+// follows the paper or program that the optimiser's header names. PyTorch's optimisers are tested
+// in optim_vectors_test.cpp.
 
 #include <gtest/gtest.h>
 
@@ -37,7 +37,7 @@ double norm(const Numbers& values) {
   return std::sqrt(sum);
 }
 
-// arXiv:1708.03888, Algorithm 1. `local`: the rate of the tensor, for these norms.
+// arXiv:1708.03888, Algorithm 1. `local` gives the tensor's rate for these norms.
 TakeStep lars(double mu, double wd, bool every_tensor,
               const std::function<double(double w, double g, double wd)>& local) {
   return [=](Formula& f, const Formula::Step& s) {
@@ -108,7 +108,7 @@ TakeStep lion(double beta1, double beta2, double wd) {
   };
 }
 
-// The same with Goyal et al. 2017, equation 10: v is rescaled where the rate changes.
+// The same with Goyal et al. 2017, equation 10: v is rescaled when the rate changes.
 TakeStep corrected_lars(double mu, double wd) {
   double before = 0;
   return [=](Formula& f, const Formula::Step& s) mutable {
@@ -163,7 +163,7 @@ std::vector<Case> cases() {
   };
 }
 
-// One element has tiny gradients, one has none; signs change from step to step.
+// One element has tiny gradients, another has none. Signs change from step to step.
 Numbers gradients_of(int t) {
   const Numbers scales{1, 0.1, 10, 1e-3, 1e-4, 0, 3};
   Numbers g;
@@ -207,7 +207,7 @@ TEST_P(Rules, TakeTenStepsOfTheirFormula) {
 INSTANTIATE_TEST_SUITE_P(All, Rules, testing::ValuesIn(cases()),
                          [](const auto& test) { return test.param.name; });
 
-// LAMB's own properties: |step| = lr |w|, whatever the scale of the gradient.
+// The property that LAMB is named for: |step| = lr |w|, whatever the scale of the gradient.
 TEST(Lamb, StepIsTheRateTimesTheNormOfTheWeights) {
   const Optimizer& row = find_optimizer("lamb");
   for (const float scale : {1e-2F, 1.0F, 1e4F}) {

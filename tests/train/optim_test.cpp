@@ -36,7 +36,7 @@ void expect_near(const std::vector<float>& got, const std::vector<double>& want)
     EXPECT_NEAR(got[i], want[i], 2e-6 * std::abs(want[i]));
 }
 
-// Algorithm 1 of arXiv:1708.03888 worked out by hand for |w| = 5, |g| = 1.
+// Algorithm 1 of arXiv:1708.03888, worked out by hand for |w| = 5, |g| = 1.
 TEST(Lars, FollowsTheTestVector) {
   Tensor t{{3, 4}, {0.6F, 0.8F}};
   t.step("lars", 10);
@@ -76,7 +76,7 @@ struct SgdOptions {
   bool nesterov;
 };
 
-// PyTorch's SGD in double, written down from its documentation.
+// PyTorch's SGD in double, from its documentation.
 void pytorch_sgd(std::vector<double>& w, const std::vector<double>& g, std::vector<double>& v,
                  double lr, const SgdOptions& o) {
   for (std::size_t i = 0; i < w.size(); ++i) {
@@ -107,7 +107,7 @@ TEST(Optimizers, UnknownNameListsTheKnown) {
               ThrowsMessage<UsageError>(StartsWith("unknown optimizer 'adam'; known: sgd, lars")));
 }
 
-// The options and state of a row are those that its rule uses.
+// Each rule uses the options and the state that its row declares.
 TEST(Optimizers, EachUsesItsOptionsAndSlots) {
   for (const Optimizer& row : optimizers()) {
     SCOPED_TRACE(row.name);
@@ -117,7 +117,7 @@ TEST(Optimizers, EachUsesItsOptionsAndSlots) {
       numbers.front() = {3, -4, 0.5F};
       const std::vector<std::span<float>> state(numbers.begin() + 1, numbers.end());
       for (std::int64_t step = 0; step < 3; ++step) {
-        const float turn = step == 1 ? -0.05F : 1;  // for rules that see signs alone
+        const float turn = step == 1 ? -0.05F : 1;  // for rules that see only signs
         update({numbers.front(),
                 std::vector<float>{0.6F * turn, -0.5F * turn, 1e-8F * turn},
                 state,
@@ -138,7 +138,7 @@ TEST(Optimizers, EachUsesItsOptionsAndSlots) {
   }
 }
 
-// Rows that share an option share its flag, so its help and range are one.
+// Rows that share an option share its flag, so help and range must agree.
 template <class Rows>
 void expect_options_agree(const Rows& rows, const std::vector<Option>& all) {
   for (const auto& row : rows) {
@@ -163,7 +163,7 @@ std::vector<std::string> keys(const std::vector<RecipeEntry>& entries) {
   return keys;
 }
 
-// A run goes on only with equal text.
+// A run resumes only if this text is equal.
 TEST(RecipeOptions, ConfigurationHasItsKeysInTheOldOrder) {
   const std::vector<std::string> old{"momentum", "weight_decay", "nesterov", "lars_eta"};
   const OptionValues given{{"momentum", {0.5}}, {"lars_eta", {0.25}}};
@@ -180,7 +180,8 @@ TEST(RecipeOptions, ConfigurationHasItsKeysInTheOldOrder) {
   }
 }
 
-// So do runs that were begun before there was an option, which stands at its initial value.
+// Runs begun before an option existed must resume too, so an option at its initial value is not
+// stored.
 TEST(RecipeOptions, LaterOptionsAreStoredWhereTheySaySomething) {
   const OptionValues initial{{"momentum_correction", {0}},
                              {"power", {2}},

@@ -1,4 +1,4 @@
-// Optimisers and learning-rate schedules against what PyTorch's do: tests/train/pytorch/vectors.py
+// Optimisers and learning-rate schedules, compared with PyTorch's. tests/train/pytorch/vectors.py
 // wrote the files.
 
 #include <gtest/gtest.h>
@@ -38,8 +38,8 @@ OptionValues options_of(const Json& test) {
   return options;
 }
 
-// Both round to 24 bits, in orders that may differ. `largest` is the largest that each element has
-// been: terms may cancel.
+// Both sides round to 24 bits, possibly in another order. `largest` is the largest value of each
+// element so far: terms may cancel.
 void expect_near(const std::vector<float>& got, const std::vector<double>& want,
                  std::vector<double>& largest) {
   ASSERT_EQ(got.size(), want.size());

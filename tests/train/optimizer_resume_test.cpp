@@ -1,5 +1,5 @@
-// A run that goes on from its checkpoint ends with the bits of one that never stopped, with every
-// optimiser of the table.
+// With every optimiser, a run resumed from its checkpoint ends with the same bits as an
+// uninterrupted one.
 
 #include <gtest/gtest.h>
 
@@ -19,7 +19,7 @@ namespace winnow::train::optimizer_resume_test {
 
 namespace fs = std::filesystem;
 
-// 22 gray images of 16 x 16 to train on.
+// 22 grey training images of 16 x 16.
 const fs::path kCache = fs::path(WINNOW_GOLDEN) / "v1" / "raw";
 
 class OptimizerResume : public testing::TestWithParam<std::string> {
@@ -81,7 +81,7 @@ TEST_P(OptimizerResume, CheckpointsHaveEverySlotOfEveryParameter) {
   }
 }
 
-// Everything that goes with any optimiser.
+// Every option that works with any optimiser.
 const OptionValues kAll{
     {"ema_decay", {0.6}},       {"lookahead_steps", {3}}, {"clip_grad_norm", {0.5}},
     {"clip_grad_value", {0.2}}, {"lr_end", {0.001}},      {"lr_warmup", {0.002}},
@@ -99,7 +99,8 @@ TEST_P(OptimizerResume, TwoAndTwoStepsAreFourWithAverages) {
   EXPECT_NE(whole.ema.front().data, two.ema.front().data);
   const Checkpoint plain = trained("plain", 4);
   EXPECT_TRUE(plain.ema.empty());
-  EXPECT_EQ(whole.optimizer.size(), plain.optimizer.size() + whole.model.size());  // lookahead's
+  // lookahead's slow weights
+  EXPECT_EQ(whole.optimizer.size(), plain.optimizer.size() + whole.model.size());
   EXPECT_NE(whole.model.front().data, plain.model.front().data);
 }
 
@@ -113,7 +114,7 @@ TEST_P(OptimizerResume, CheckpointsHaveTheAverageOfTheirSteps) {
   for (std::size_t t = 0; t < steps[0].model.size(); ++t) {
     SCOPED_TRACE(steps[0].model[t].name);
     EXPECT_EQ(steps[0].ema[t].name, steps[0].model[t].name);
-    const std::vector<float> begin = f32_values(steps[0].ema[t]);  // as the weights of the start
+    const std::vector<float> begin = f32_values(steps[0].ema[t]);  // a copy of the initial weights
     const std::vector<float> second = f32_values(steps[1].model[t]);
     const std::vector<float> fourth = f32_values(steps[3].model[t]);
     const std::vector<float> after_two = f32_values(steps[1].ema[t]);

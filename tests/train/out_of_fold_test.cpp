@@ -28,12 +28,12 @@ constexpr const char* kFiles[] = {"out-of-fold.npy", "out-of-fold.csv", "out-of-
 
 fs::path golden() { return fs::path(WINNOW_GOLDEN) / "v1" / "folds"; }
 
-// Without a sync: there are hundreds of them.
+// Without a sync, because there are hundreds of writes.
 void write_text(const fs::path& path, const std::string& text) {
   std::ofstream(path, std::ios::binary) << text;
 }
 
-// The content of the golden files: eight samples of three classes and two folds, by a formula.
+// The contents of the golden files by a formula: eight samples of three classes and two folds.
 OutOfFold formula() {
   OutOfFold predicted{.about = {.cache_digest = "0123456789abcdef0123456789abcdef",
                                 .selection = "near",
@@ -74,7 +74,7 @@ TEST(OutOfFold, WritesTheSameBytes) {
   for (const char* file : kFiles) {
     EXPECT_EQ(read_text(run / file), read_text(golden() / file)) << file;
   }
-  write_out_of_fold(run, formula(), words());  // replaces
+  write_out_of_fold(run, formula(), words());  // replaces the file
   expect_formula(read_out_of_fold(run));
   EXPECT_EQ(formula().prediction(0), 2);
   EXPECT_EQ(formula().prediction(1), 1);
@@ -91,7 +91,7 @@ TEST(OutOfFold, RefusesWhatIsDamaged) {
       std::string text = whole;
       text[at] = static_cast<char>(text[at] ^ 1);
       write_text(run / file, text);
-      try {  // a changed name of a class, or of the selection, is another one
+      try {  // a changed name of a class or selection is still valid
         const OutOfFold read = read_out_of_fold(run);
         EXPECT_EQ(file, "out-of-fold.json") << at;
         EXPECT_EQ(read.probabilities, formula().probabilities);
@@ -101,7 +101,8 @@ TEST(OutOfFold, RefusesWhatIsDamaged) {
     }
     for (std::size_t size = 0; size < whole.size(); ++size) {
       write_text(run / file, whole.substr(0, size));
-      if (size + 1 == whole.size() && file == "out-of-fold.json") continue;  // but for its "\n"
+      // only the final "\n" is missing
+      if (size + 1 == whole.size() && file == "out-of-fold.json") continue;
       EXPECT_THROW(read_out_of_fold(run), FormatError) << file << " cut to " << size;
     }
   }
@@ -126,7 +127,7 @@ TEST(OutOfFold, SaysWhatToDoWhereAFileIsMissing) {
   }
 }
 
-// Digests are right.
+// The digests are right.
 TEST(OutOfFold, RefusesRowsThatNoNetSays) {
   const TemporaryFolder temporary;
   const fs::path run = temporary.path();
@@ -159,7 +160,7 @@ TEST(OutOfFold, SaysWhetherRowsAreOfSigmoids) {
   EXPECT_FALSE(read_out_of_fold(golden()).about.sigmoid);
 }
 
-// One of the files is another, and its digest is right.
+// One of the files is another one, with the right digest.
 TEST(OutOfFold, RefusesFilesThatDoNotFit) {
   const TemporaryFolder temporary;
   const fs::path run = temporary.path();

@@ -1,4 +1,4 @@
-// The plan of a run: its file, what may change when a run goes on, lanes; the state and the census.
+// The plan of a run: its file, what may change when a run resumes, lanes, state and census.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -127,7 +127,7 @@ TEST(Plan, OtherArithmeticNeedsReplanAndAnotherLayoutOnlyAWord) {
   EXPECT_THAT(compare_plans(stored, other, true).note, HasSubstr("will differ"));
 }
 
-// A run begun by the first version goes on, where what that says is the same.
+// A run begun by version 1 resumes if everything that its plan states is the same.
 TEST(Plan, AFirstVersionIsReadAndCompared) {
   const std::string text = R"({"format": "winnow-plan", "version": 1,
       "numerics": {"backend": "onednn", "build": "1", "instruction_set": "avx2",
@@ -146,7 +146,7 @@ TEST(Plan, AFirstVersionIsReadAndCompared) {
   EXPECT_FALSE(compare_plans(stored, now, false).changed);
   now.layout.ranks[1].lanes = {1, 1};
   EXPECT_THAT(compare_plans(stored, now, false).note, HasSubstr("lanes 2 1, now 2 2"));
-  // Sums of 32 bits had other last bits.
+  // Sums of 32 bits gave other last bits.
   now.numerics.sums = Sums::kWholeNumbers;
   EXPECT_THROW(compare_plans(stored, now, false), UsageError);
   EXPECT_THAT(compare_plans(stored, now, true).note,
@@ -160,9 +160,9 @@ TEST(Plan, AFirstVersionIsReadAndCompared) {
 }
 
 TEST(Plan, LanesUseTheCoresAndShareTheMicroBatches) {
-  EXPECT_EQ(choose_lane_threads(3, 2, true, 8, 4), 3);   // as wished
-  EXPECT_EQ(choose_lane_threads(0, 2, false, 8, 4), 2);  // as begun
-  EXPECT_EQ(choose_lane_threads(0, 0, true, 8, 4), 1);   // whatever the machine
+  EXPECT_EQ(choose_lane_threads(3, 2, true, 8, 4), 3);   // as requested
+  EXPECT_EQ(choose_lane_threads(0, 2, false, 8, 4), 2);  // as in the begun run
+  EXPECT_EQ(choose_lane_threads(0, 0, true, 8, 4), 1);   // the same on any machine
   EXPECT_EQ(choose_lane_threads(0, 0, false, 8, 4), 2);
   EXPECT_EQ(choose_lane_threads(0, 0, false, 2, 4), 1);
   EXPECT_EQ(choose_lane_threads(0, 0, false, 8, 1), 8);
@@ -248,15 +248,16 @@ TEST(Memory, ThePeakIsWhereMostIsHeldAtOnce) {
                     .batch = 3 * kMega,
                     .micro_batches = 3};
   const MemoryFit fit{.lanes = 2, .evaluation_lanes = 1, .batches_ahead = 1};
-  const std::size_t step = (10 + 200 + 14 + 5 + 9) * kMega;  // one of two lanes has two
-  // Evaluation keeps its memory, and a checkpoint follows.
+  // one of the two lanes has two micro-batches
+  const std::size_t step = (10 + 200 + 14 + 5 + 9) * kMega;
+  // Evaluation keeps its memory while a checkpoint is written.
   EXPECT_EQ(peak_bytes(needs, fit), step + (33 + 20) * kMega);
   EXPECT_EQ(parts_at_peak(needs, fit).at, MemoryPeak::kCheckpoint);
-  // On a rank that writes none, evaluation holds batches besides.
+  // On a rank that writes no checkpoint, evaluation also holds batches.
   needs.checkpoint = 0;
   EXPECT_EQ(peak_bytes(needs, fit), step + (33 + 4) * kMega);
   EXPECT_EQ(parts_at_peak(needs, fit).at, MemoryPeak::kEvaluation);
-  // Evaluation comes when the last checkpoint is there.
+  // Evaluation comes after the last checkpoint is complete.
   needs.checkpoint = 20 * kMega;
   needs.evaluation.before_saving = false;
   EXPECT_EQ(peak_bytes(needs, fit), step + 37 * kMega);
@@ -266,7 +267,7 @@ TEST(Memory, ThePeakIsWhereMostIsHeldAtOnce) {
   needs.checkpoint = 0;
   EXPECT_EQ(peak_bytes(needs, fit), step);
   EXPECT_EQ(parts_at_peak(needs, fit).at, MemoryPeak::kStep);
-  // A lane with a single micro-batch has no sum besides it.
+  // A lane with a single micro-batch needs no separate sum.
   needs.micro_batches = 2;
   EXPECT_EQ(peak_bytes(needs, fit), step - 5 * kMega);
 }
@@ -312,7 +313,7 @@ TEST(Census, AnyLossOrRepetitionChangesIt) {
   ASSERT_EQ(rows.size(), 2U);
   EXPECT_EQ(rows[0], full[0]);
   EXPECT_EQ(rows[1].samples, 2U);
-  count_samples(rows, 6, 4, {3, 8});  // 3 twice, 5 not at all
+  count_samples(rows, 6, 4, {3, 8});  // 3 twice, 5 never
   EXPECT_THROW(check_census(rows, full, 8), Error);
   EXPECT_NO_THROW(check_census(rows, full, 7));
 }
@@ -324,7 +325,7 @@ TEST(Census, KnowsWhoseTurnItIs) {
   const pipeline::Sampler sampler(samples, 4);
   std::vector<EpochCensus> due;
   extend_due(due, 6, sampler);
-  // For the stream itself, three steps at a time, the census equals what is due.
+  // Counting the stream itself, three steps at a time, gives what is due.
   std::vector<EpochCensus> rows;
   std::vector<SampleId> ids;
   for (std::uint64_t begin = 0; begin < 18; begin += 2) {
@@ -335,10 +336,10 @@ TEST(Census, KnowsWhoseTurnItIs) {
   }
   EXPECT_EQ(rows, due);
   EXPECT_NO_THROW(check_census(rows, due, 18));
-  // Two blocks of three epochs: each of the three by turns twice.
+  // Two blocks of three epochs: each of the three that take turns is due twice.
   for (const SampleId id : {3, 8, 21}) EXPECT_EQ(std::ranges::count(ids, id), 2);
   for (const SampleId id : {5, 13}) EXPECT_EQ(std::ranges::count(ids, id), 6);
-  // One that was not due in another's stead, in each place.
+  // Replace a due sample by one that is not, in each position.
   for (std::size_t i = 0; i < ids.size(); ++i) {
     for (const SampleId other : samples.ids) {
       if (other == ids[i]) continue;
@@ -393,8 +394,8 @@ StepTasks diamond(int lanes) {
   return step;
 }
 
-// Each part waits for the others to have begun, so that all threads must be there at once; for
-// minutes, after which the test fails.
+// Each part waits until the others have begun, so all threads must take part at once. Patience is
+// several minutes; then the test fails.
 TEST(TaskRunner, ThreadsBeyondTheLanesHelp) {
   constexpr int kThreads = 5;
   StepTasks step{.lanes = 2, .threads = kThreads};

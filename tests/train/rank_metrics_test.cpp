@@ -25,7 +25,7 @@ TEST(RankMetrics, MedianOfAnEvenNumberIsTheMeanOfTheMiddleTwo) {
 
 TEST(RankMetrics, SlowestIsWhoWorksLongestBeforeTheSums) {
   std::vector<RankFigures> figures{works(1, 0.1), works(3, 0.1), works(1, 0.1), works(1.2, 0.1)};
-  figures[0].exposed = 2;  // who waits longest for others is not the one they wait for
+  figures[0].exposed = 2;  // the rank that waits longest for others is not the slow one
   figures[1].exposed = 0;
   const RankSummary summary = summarise_ranks(figures);
   EXPECT_EQ(summary.slowest, 1U);
@@ -112,12 +112,12 @@ TEST(RankMetrics, JsonHasARowOfEachRankWithTemperatureWhereThereIsOne) {
   EXPECT_EQ(json["ranks"][0]["compute"], 1);
   EXPECT_FALSE(json["ranks"][0].contains("temperature"));
   EXPECT_EQ(json["ranks"][1]["rank"], 1);
-  EXPECT_EQ(json["ranks"][1]["host"], "caf\xee\xbf\xa9");  // U+EFE9, as names elsewhere
+  EXPECT_EQ(json["ranks"][1]["host"], "caf\xee\xbf\xa9");  // U+EFE9, as in other names
   EXPECT_EQ(json["ranks"][1]["data_wait"], 4);
   EXPECT_EQ(json["ranks"][1]["temperature"], 50);
 }
 
-// Three elements go, five come.
+// Three elements are sent, five received.
 std::vector<comm::Transfer> some_transfers() {
   using Kind = comm::Transfer::Kind;
   return {{Kind::kSend, 1, 0, 0, 0, 3},
@@ -132,7 +132,7 @@ TEST(RankTraffic, CountsElementsByWhatTheyTakeOnTheirWay) {
   EXPECT_EQ(traffic_of_step(execution), (Traffic{12, 20}));
   execution.sums = Sums::kBF16Feedback;
   EXPECT_EQ(traffic_of_step(execution), (Traffic{6, 10}));
-  execution.transfers.tail = some_transfers();  // f32 on any wire
+  execution.transfers.tail = some_transfers();  // always sent as f32
   EXPECT_EQ(traffic_of_step(execution), (Traffic{18, 30}));
   execution.transfers.parts[1].between = some_transfers();
   EXPECT_EQ(traffic_of_step(execution), (Traffic{24, 40}));

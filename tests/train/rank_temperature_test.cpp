@@ -1,4 +1,4 @@
-// With the libraries of fake_driver.cpp in the place of NVIDIA's.
+// The temperature of cards, read through the libraries of fake_driver.cpp in place of NVIDIA's.
 
 #include "train/run/log/rank_temperature.h"
 
@@ -9,7 +9,7 @@
 
 namespace winnow::train::rank_temperature_test {
 
-// Loads them first: who asks for NVIDIA's by name gets what is there by that name.
+// Loads the fake libraries first, so that opening NVIDIA's by name gives them.
 class Thermometers : public testing::Test {
  protected:
   ~Thermometers() override {

@@ -71,7 +71,7 @@ TEST(Interpret, ConvolutionCorrelatesAndPadsWithZeros) {
               ElementsAre(37.5, 47.5, 67.5, 77.5));
 }
 
-// Data lies channels last, filters lie channels first.
+// Data is stored channels last, filters channels first.
 TEST(Interpret, DataIsNhwcAndFiltersAreLogical) {
   const Given x = {{1, 2, 1, 2}, {1, 10, 2, 20}};
   const double sum = 1 * 1 + 2 * 2 + 3 * 10 + 4 * 20;
@@ -235,7 +235,7 @@ TEST(Reference, BackwardProductsAreAdjoint) {
 
 // Gradients against finite differences.
 
-// The values that decide on which side of a kink a graph is: signs after relus, places of maxima.
+// The side of each kink that a graph is on: signs behind ReLUs, positions of maxima.
 Numbers sides(const Graph& graph, std::vector<Numbers> values) {
   Numbers found;
   for (const Node& node : graph.nodes) {
@@ -245,7 +245,7 @@ Numbers sides(const Graph& graph, std::vector<Numbers> values) {
   return found;
 }
 
-// The loss along a line through `inputs`, and its derivative by five points; smooth is false when
+// The loss along a line through `inputs`, and its derivative from five points. `smooth` is false if
 // the line meets a kink between them.
 struct Derivative {
   double value = 0;
@@ -275,8 +275,8 @@ ValueId loss_of(const Graph& graph) {
   throw Error("no loss");
 }
 
-// The operation of a case with everything it reads a parameter, and a linear layer and a loss
-// behind.
+// The operation of a case, followed by a linear layer and a loss. Everything it reads is a
+// parameter.
 struct Probe {
   Graph graph;
   std::map<ValueId, Numbers> inputs;
@@ -290,7 +290,7 @@ Probe make_probe(const OpCase& made) {
                           value.name == "weights" || value.name == "keys";
     if (!constant) value.kind = ValueKind::kParameter;
   }
-  // Off the grid of multiples of 1/128, where ties and zeros lie.
+  // Move the values off the multiples of 1/128, where ties and zeros lie.
   for (auto& [id, numbers] : probe.inputs) {
     if (probe.graph.value(id).kind != ValueKind::kParameter) continue;
     const Numbers noise = random_numbers(numbers.size(), position(id));
@@ -416,7 +416,7 @@ TEST(Backends, AreFoundByName) {
       EXPECT_EQ(make_backend(row.name)->name(), row.name);
     } catch (const UsageError&) {
       throw;
-    } catch (const Error& error) {  // where there is no card
+    } catch (const Error& error) {  // without a card
       EXPECT_EQ(row.name, "cudnn");
       EXPECT_THAT(error.what(), HasSubstr("CUDA"));
       EXPECT_THAT(error.what(), HasSubstr("--backend onednn"));

@@ -20,7 +20,7 @@ std::vector<std::string> parameters(const Graph& graph) {
   return names;
 }
 
-// Counts of parameters and multiply-adds are torchvision's.
+// Parameters and multiply-adds are those of torchvision.
 
 TEST(Resnet18, IsTorchvisions) {
   const Graph graph = make_resnet18(square_images(224, 1000));

@@ -29,7 +29,8 @@ using Numbers = std::vector<double>;
 
 std::size_t position(ValueId id) { return static_cast<std::size_t>(id); }
 
-// Graphs by hand: small images of `kChannels` channels, parameters where wanted, a loss at the end.
+// Graphs built by hand: small images of `kChannels` channels, optional parameters, a loss at the
+// end.
 
 constexpr std::int64_t kChannels = 3;
 const Shape kImage = {4, kChannels, 3, 5};
@@ -112,10 +113,11 @@ const NormAttributes& norm_of(const Graph& graph) {
   throw Error("no batch norm");
 }
 
-// Every output of both graphs that both have, by kind and parameter; inputs go by name.
+// The comparison of all outputs that both graphs have, matched by kind and parameter. Inputs are
+// matched by name.
 struct Compared {
   int outputs = 0;
-  double largest_difference = 0;  // relative to the largest number of the output
+  double largest_difference = 0;  // relative to the largest element of the output
 };
 std::map<std::pair<OutputKind, std::string>, Numbers> results(
     const Graph& graph, const std::map<std::string, Numbers>& inputs) {
@@ -176,7 +178,7 @@ std::vector<Graph> tiny_nets() {
   return {find_net("lenet").make(tiny(16)), find_net("resnet20").make(tiny(8))};
 }
 
-// A graph of random layers with values read any number of times, for properties.
+// A graph of random layers whose values are read any number of times, for property tests.
 Graph random_graph(std::uint64_t id) {
   CounterRng rng(4, 0, id, RandomUse::kTest);
   Sketch sketch;
@@ -339,7 +341,7 @@ TEST(Fuse, ChangesNoResultOfNetsAndRandomGraphs) {
 
 // differentiate
 
-// The derivative of the loss along a random direction of all parameters, by five points.
+// The derivative of the loss along a random direction of all parameters, from five points.
 void expect_true_gradients(const Graph& graph, const Graph& trained) {
   auto inputs = random_inputs(graph, 9);
   const auto trained_inputs = random_inputs(trained, 9);
@@ -382,7 +384,7 @@ TEST(Differentiate, SumsOverReadersAndOverUsesOfAParameter) {
     gradients_of_shared += output.kind == OutputKind::kGradient && output.of == w ? 1 : 0;
   }
   EXPECT_EQ(gradients_of_shared, 1);
-  // Two sums join three readers of x, one joins two uses of the filter.
+  // Two sums join the three readers of x; one joins the two uses of the filter.
   EXPECT_EQ(count_ops(trained, kAdd), 2 + 2 + 1);
   expect_true_gradients(graph, trained);
 }
@@ -411,10 +413,10 @@ TEST(Differentiate, KeepsTheForwardGraphAndStopsAtPixels) {
     head.values.resize(net.values.size());
     head.outputs.resize(net.outputs.size());
     EXPECT_EQ(to_text(head), to_text(net));
-    // All convolutions but the first pass a gradient on to their data.
+    // All convolutions except the first pass a gradient on to their data.
     EXPECT_EQ(count_ops(trained, kConv2dBackwardData), count_ops(net, kConv2d) - 1);
     EXPECT_EQ(count_ops(trained, kConv2dBackwardFilter), count_ops(net, kConv2d));
-    // Nothing is computed in vain.
+    // Nothing is computed needlessly.
     EXPECT_EQ(prune(trained).nodes.size(), trained.nodes.size());
   }
 }
@@ -507,8 +509,8 @@ TEST(ForInference, NormalizesWithTheRunningStatistics) {
   }
 }
 
-// With the running statistics equal to those of the batch, nothing changes; before or after the
-// other rewrites.
+// If the running statistics equal those of the batch, nothing changes, before or after the other
+// rewrites.
 TEST(ForInference, AgreesWithTrainingOnItsOwnStatistics) {
   for (const Graph& net : tiny_nets()) {
     auto inputs = named_inputs(net);
@@ -564,7 +566,7 @@ TEST(Freeze, OfNothingChangesNothing) {
   }
 }
 
-// Parameters alone: the rest is computed as if nothing had been frozen.
+// Only parameters are frozen: the rest is computed as if nothing were frozen.
 TEST(Freeze, LeavesTheOtherGradientsAsTheyWere) {
   const Graph graph = fuse(find_net("resnet20").make(tiny(8)));
   const std::vector<std::string> frozen = {"conv1.weight", "bn1.weight", "layer2.0.conv1.weight",
@@ -586,11 +588,11 @@ TEST(Freeze, ComputesNothingBeneathWhatIsTrained) {
                               &kConv2dBackwardFilter, &kAvgPoolBackward, &kLinearBackwardData}) {
     EXPECT_EQ(count_ops(part, *op), 0) << op_name(op);
   }
-  // As in evaluation, so that what is trained on top meets the same numbers there.
+  // As in evaluation, so that the layers trained on top see the same numbers there.
   expect_same(for_inference(graph), part, 3);
 }
 
-// Before a batch norm that is trained is trained, statistics are the batch's, frozen or not.
+// A batch norm behind a trained layer uses the statistics of the batch, frozen or not.
 TEST(Freeze, TakesRunningStatisticsOnlyBeneathWhatIsTrained) {
   Sketch s;
   const ValueId below = s.relu("r1", s.norm("n1", s.conv("c1", s.image())));
@@ -601,7 +603,7 @@ TEST(Freeze, TakesRunningStatisticsOnlyBeneathWhatIsTrained) {
   EXPECT_THAT(names_of_kind(all_but_c2, OutputKind::kMean), ElementsAre());
   EXPECT_THAT(names_of_kind(differentiate(all_but_c2), OutputKind::kGradient),
               ElementsAre("c2.weight"));
-  // Its statistics go on, so it uses the batch's.
+  // Its running statistics are still updated, so it uses those of the batch.
   const Graph parameters = freeze(graph, {"c1.weight", "n1.weight", "n1.bias"});
   EXPECT_EQ(count_ops(parameters, kBatchNorm), 2);
   EXPECT_THAT(names_of_kind(parameters, OutputKind::kMean),
@@ -655,8 +657,8 @@ std::size_t bytes_in_memory(const Value& value, DType compute) {
 
 constexpr std::size_t kLine = ArenaLayout::kAlignment;
 
-// Executes the layout: every node marks the lines of its outputs, and finds the marks of its inputs
-// in place both before and after.
+// Executes the layout: every node marks the lines of its outputs, and must find the marks of its
+// inputs intact before and after.
 void expect_executable(const Graph& graph, DType compute) {
   const ArenaLayout layout = lay_out_arena(graph, compute);
   ASSERT_EQ(layout.offsets.size(), graph.values.size());
@@ -691,7 +693,7 @@ void expect_executable(const Graph& graph, DType compute) {
   EXPECT_GE(layout.arena_bytes, layout.lower_bound_bytes);
 }
 
-// Values of many sizes with many readers; max pooling has two outputs, one of bytes.
+// Values of many sizes with many readers. Max pooling has two outputs, one of them bytes.
 Graph random_shapes(std::uint64_t id) {
   CounterRng rng(5, 0, id, RandomUse::kTest);
   Graph graph;

@@ -16,7 +16,7 @@ kernels::GroupNormLayer rows_of(std::int64_t rows, std::int64_t channels) {
   return {Element::kF32, rows, 1, channels, 1, 1e-6};
 }
 
-// y, mean, variance, dx, dscale, dshift one behind the other.
+// y, mean, variance, dx, dscale and dshift, concatenated.
 std::vector<float> layer_norm(const kernels::Table& table, const kernels::GroupNormLayer& layer,
                               float about, int threads) {
   const auto x = random_floats(layer.batch * layer.channels, 1, about);

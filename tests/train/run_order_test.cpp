@@ -38,7 +38,8 @@ TEST(OrderOfRun, IsNoneOfOtherDataOrTheSame) {
   EXPECT_FALSE(order_of_run(StoredConfig(), {"ant", "dog"}, "same"));
 }
 
-// A config.json that says nothing is told of where the run is found, one that cannot be read here.
+// A damaged config.json counts as none here (opening the run reports it). One that cannot be read
+// is an error.
 TEST(BegunConfig, IsNoneWhereItIsDamaged) {
   const TemporaryFolder temporary;
   const auto comm = comm::make_single();

@@ -1,5 +1,5 @@
-// A run's checkpoints beside its training. What the program does with them:
-// tests/end_to_end/resume_test.
+// Checkpoints written while a run trains on. tests/end_to_end/resume_test.py covers what the
+// program does with them.
 #include "train/run/record/run_saver.h"
 
 #include <gtest/gtest.h>
@@ -70,7 +70,7 @@ TEST(RunSaver, TheFirstAndTheBestAreDurableWhenSavedAndAllAreInTheEnd) {
     EXPECT_EQ(run.board.saved(), 5);
     EXPECT_TRUE(is_there(5));
     run.saver->save(state_of(10), model, "census of 10");
-    model.tensors.front().data = {7, 8};  // training goes on
+    model.tensors.front().data = {7, 8};  // training continues
     EXPECT_GE(run.board.saved(), 5);
     RunState best = state_of(15);
     best.best = {.metric = "val.top1", .value = 0.5, .step = 15};
@@ -92,7 +92,7 @@ TEST(RunSaver, TheFirstAndTheBestAreDurableWhenSavedAndAllAreInTheEnd) {
   });
 }
 
-// One that goes on from a checkpoint has one to go on from.
+// A resumed run already has a checkpoint to resume from.
 TEST(RunSaver, ARunThatGoesOnWaitsForNoneOfItsOwn) {
   const TemporaryFolder folder;
   test::ThreadRanks(2).run([&](comm::Communicator& comm) {
@@ -104,7 +104,7 @@ TEST(RunSaver, ARunThatGoesOnWaitsForNoneOfItsOwn) {
   });
 }
 
-// The census cannot be put where a folder is.
+// A folder stands where the census would be written.
 TEST(RunSaver, AFailureIsSeenByRank0AndToldToAll) {
   const TemporaryFolder folder;
   std::atomic<int> told{0};

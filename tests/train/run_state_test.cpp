@@ -1,4 +1,5 @@
-// The state of a run: impossible numbers in state.json, and messages about steps that go wrong.
+// The records of a run about itself: impossible numbers in state.json, and messages about failing
+// steps.
 
 #include "train/run/record/run_state.h"
 
@@ -207,7 +208,7 @@ TEST(StoredConfig, EveryNumberIsChecked) {
   }
 }
 
-// One of many entries, or of many levels, is compared with another in time that its size bounds.
+// Configurations with many entries or levels are compared in time that their size bounds.
 TEST(StoredConfig, DifferencesAreFoundInTimeThatItsSizeBounds) {
   constexpr int kEntries = 10'000;
   std::map<int, std::string> texts;
@@ -230,7 +231,7 @@ TEST(StoredConfig, DifferencesAreFoundInTimeThatItsSizeBounds) {
   EXPECT_EQ(config_facts(classes).size(), 3U);
   EXPECT_EQ(config_settings(classes).size(), 1U);  // names of classes are no settings
   EXPECT_THROW(config_facts(std::string(300'000, '[')), FormatError);
-  // A long name is not repeated with each of what it holds.
+  // A long name is not repeated with each entry that it holds.
   std::string inner;
   for (int i = 0; i < 10'000; ++i) inner += (i == 0 ? "\"" : ",\"") + std::to_string(i) + "\":0";
   const std::string name(50'000, 'k');

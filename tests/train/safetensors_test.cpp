@@ -111,7 +111,7 @@ TEST(Safetensors, RefusesNamesTwice) {
   EXPECT_EQ(refusal("{" + a + "," + row("b", "[2]", "[8,16]") + "}", 16), "taken");
 }
 
-// Each level would cost a hundred times the byte it takes in the file.
+// Each level would cost a hundred times its byte in the file.
 TEST(Safetensors, RefusesNesting) {
   EXPECT_THAT(refusal(std::string(1'000'000, '['), 0), HasSubstr("nested"));
   std::string deep;
@@ -119,7 +119,7 @@ TEST(Safetensors, RefusesNesting) {
   EXPECT_THAT(refusal(deep, 0), HasSubstr("nested"));
 }
 
-// Each number of a shape costs many times the byte or two that it takes in the file.
+// Each extent of a shape costs many times the byte or two that it takes in the file.
 TEST(Safetensors, RefusesShapesOfManyExtents) {
   const auto ones = [](int count) {
     std::string list = "[1";
@@ -147,7 +147,7 @@ NamedTensor stored(const std::string& dtype, const std::vector<Stored>& values) 
   return {"x", dtype, {static_cast<std::int64_t>(values.size())}, Bytes(raw.begin(), raw.end())};
 }
 
-// From the definition of IEEE 754's binary16.
+// The definition of binary16 in IEEE 754.
 TEST(Safetensors, ConvertsHalves) {
   EXPECT_THAT(f32_values(stored<std::uint16_t>(
                   "F16", {0x0000, 0x3c00, 0xc000, 0x7bff, 0x0400, 0x0001, 0x03ff, 0x3555, 0xfc00})),

@@ -6,7 +6,7 @@
 
 #include "tests/train/kernel_runs.h"
 
-// Kernels of attention and of tokens: softmax, rows added to rows, rows padded with zeros.
+// Kernels of attention and tokens: softmax, rows added to rows, rows padded with zeros.
 namespace winnow::train::softmax_kernels_test {
 
 using kernel_runs::expect_same_bits;
@@ -15,7 +15,7 @@ using kernel_runs::random_floats;
 constexpr std::int64_t kRows = 67;
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
-// y and dx one behind the other.
+// y and dx, concatenated.
 std::vector<float> softmax(const kernels::Table& table, const std::vector<float>& x,
                            std::int64_t columns, float factor, int threads) {
   const auto rows = static_cast<std::int64_t>(x.size()) / columns;

@@ -4,7 +4,7 @@
 
 namespace winnow::train {
 
-// A plan for two ranks, with tasks of most kinds.
+// A plan of two ranks, with most kinds of tasks.
 inline RunPlan some_plan() {
   RunPlan plan{.numerics = {.backend = "onednn",
                             .build = "1",

@@ -1,4 +1,4 @@
-// The layout of gradients, the plan of a step, and its execution against plain arithmetic.
+// The layout of gradients, the plan of a step, and its execution compared with plain arithmetic.
 
 #include <gtest/gtest.h>
 
@@ -22,7 +22,7 @@ namespace winnow::train::step_test {
 
 constexpr std::size_t kTail = 4;
 
-// Not of the first class, nor of any that its label names.
+// Logits that are not finite count neither for the first class nor for any that the label names.
 TEST(Score, LogitsThatAreNotFiniteAreNoHit) {
   const float nan = std::nanf("");
   for (const std::size_t classes : {1U, 2U, 3U}) {
@@ -90,7 +90,7 @@ TEST(GradientLayout, HoldsEverySummedOutputOnceInReadyOrder) {
   }
 }
 
-// A reduction may be under way in a bucket while the nodes behind it run.
+// A bucket may be in reduction while the nodes behind it run.
 TEST(GradientLayout, NoNodeTouchesABucketThatIsReady) {
   const Graph graph = training_graph("resnet20", 2);
   const GradientLayout layout = layout_gradients(graph, 1, kTail);
@@ -109,8 +109,8 @@ TEST(GradientLayout, NoNodeTouchesABucketThatIsReady) {
   EXPECT_GT(checked, 100);
 }
 
-// Walks the tasks of a step as an executor would and checks that nothing is read before it is
-// written, and that nothing is written twice.
+// Walks the tasks of a step as an executor would. Checks that nothing is read before it is written,
+// and that nothing is written twice.
 class Walk {
  public:
   Walk(const StepTasks& step, const GradientLayout& layout, std::size_t nodes,
@@ -143,7 +143,7 @@ class Walk {
  private:
   static constexpr std::size_t kNone = static_cast<std::size_t>(-1);
   struct Lane {
-    int first = 0;  // first of the rank's micro-batches
+    int first = 0;  // index of its first micro-batch among the rank's
     int bound = -1;
     std::size_t node = 0;
     std::vector<double> added{};  // micro-batches in each bucket
@@ -179,7 +179,7 @@ class Walk {
       return;
     }
     const auto l = static_cast<std::size_t>(task.lane);
-    auto& last = last_of_lane_[l];  // last work of the lane: a task, or the parts of one
+    auto& last = last_of_lane_[l];  // the lane's last task, or the parts of one
     if (!last.empty()) {
       const Task& before = step_.tasks[last.front()];
       const bool same = before.kind == task.kind && before.bucket == task.bucket &&
@@ -298,7 +298,7 @@ class Walk {
   std::vector<std::vector<std::size_t>> last_of_lane_;
   std::vector<std::size_t> loaded_;
   std::vector<std::size_t> reduced_;
-  std::vector<std::vector<std::size_t>> contributions_;  // to each bucket
+  std::vector<std::vector<std::size_t>> contributions_;  // contributions to each bucket
   std::map<int, std::vector<std::size_t>> summed_;
   std::vector<std::size_t> reads_;
   std::size_t finish_ = kNone;
@@ -369,7 +369,7 @@ TEST(StepTasks, ReducesWhileBackwardGoesOn) {
   const Graph graph = training_graph("resnet20", 2);
   const GradientLayout layout = layout_gradients(graph, 65'536, kTail);
   const StepTasks plan = plan_step(layout, graph.nodes.size(), {.micro_batches = {1}});
-  // Parts of backward need not wait for the first reduction: they can run at the same time.
+  // The backward tasks that need not wait for the first reduction can run during it.
   std::size_t beside = 0;
   const auto first = std::ranges::find(plan.tasks, Task::Kind::kReduce, &Task::kind);
   const int added = first->after.front();
@@ -379,7 +379,7 @@ TEST(StepTasks, ReducesWhileBackwardGoesOn) {
   EXPECT_GT(beside, 3U);
 }
 
-// So that a card never waits for the host between two buckets.
+// A card must never wait for the host between two buckets.
 TEST(StepTasks, GivesAsynchronousProgramsAllOfAMicroBatchAtOnce) {
   const Graph graph = training_graph("resnet20", 2);
   const GradientLayout layout = layout_gradients(graph, 65'536, kTail);
@@ -440,7 +440,7 @@ TEST(StepExecutor, MicroBatchesAndBucketsDoNotChangeWhatANetWithoutBatchNormLear
   }
 }
 
-// Two lanes on one core take turns as they like; the sums must not care.
+// Two lanes on one core alternate in any order; the sums must not depend on it.
 TEST(StepExecutor, RepeatsToTheBitAndReproduciblyAcrossLanesAndBuckets) {
   StepResult result{};
   const auto run = [&](const std::vector<int>& lanes, std::size_t bucket, bool reproducible,
@@ -465,14 +465,14 @@ TEST(StepExecutor, ALargerGradientThanForeseenRepeatsTheStep) {
   Learner learner(graph, cut_into({1}, 1 << 20, true));
   StepExecutor& executor = *learner.executor;
   pipeline::Batch batch = random_batch(graph, 2);
-  EXPECT_EQ(learner.step(batch).repeats, 1);  // nothing is foreseen
+  EXPECT_EQ(learner.step(batch).repeats, 1);  // there is no estimate yet
   EXPECT_EQ(learner.step(batch).repeats, 0);
   const auto before = executor.state();
   // A hundredth of the weight makes each gradient a hundred times as large.
   EXPECT_EQ(executor.run(batch, weight_of(batch) / 100, 1e-6, 2, false).repeats, 1);
   EXPECT_GT(executor.state().at("fc2.bias"), before.at("fc2.bias") + 5);
 
-  // From the state alone the next step has the same bits.
+  // From this state alone, the next step has the same bits.
   Learner resumed(graph, learner.model, cut_into({1}, 1, true));
   resumed.executor->restore(executor.state());
   learner.step(batch);
@@ -513,7 +513,7 @@ TEST(StepExecutor, ATensorOfRateZeroStaysAndOthersMoveByTheirFactor) {
   EXPECT_NEAR(moved(0.25, "fc.weight"), whole / 4, 1e-4 * whole);
 }
 
-// The norm is that of all gradients together, of the global batch; statistics are no gradients.
+// The norm is that of all gradients of the global batch together. Statistics are no gradients.
 TEST(StepExecutor, ClipsTheGradientsOfAStep) {
   const Graph graph = training_graph("resnet20", 2);
   const auto learn = [&](const GradientClip& clip, std::size_t bucket_bytes, bool reproducible) {
@@ -557,7 +557,7 @@ TEST(StepExecutor, RunningStatisticsMoveATenthTowardsTheMeanOverMicroBatches) {
   pipeline::Batch batch = random_batch(graph, samples);
   learner.step(batch);
 
-  // The first convolution's output, by a second program that stops at its statistics.
+  // The first convolution's output, from a second program that stops at its statistics.
   Model fresh = make_model(graph, 7);
   const auto backend = reference();
   const auto other = backend->compile(graph, {});
@@ -610,7 +610,7 @@ TEST(StepExecutor, ANotFiniteLossStopsBeforeAnythingChanges) {
   }
 }
 
-// The weights enter the loss divided by their sum, which alone is too large.
+// The weights enter the loss divided by their sum, which overflows even though each is finite.
 TEST(StepExecutor, ANotFiniteNumberOfTheTrainersOwnStopsAsWell) {
   const Graph graph = training_graph("lenet", 2);
   for (const bool reproducible : {false, true}) {
@@ -668,7 +668,8 @@ TEST(Feed, RefusesSamplesWithoutOneLabel) {
   EXPECT_THROW(feed.bind(batch, 0, 2), UsageError);
 }
 
-// For a loss on each class's sigmoid: no class is the target, and none is right.
+// With a sigmoid loss per class, a sample may have several labels, or none. Without a label, no
+// prediction is right.
 TEST(Feed, OfSigmoidsSamplesMayHaveAnyNumberOfLabels) {
   NetOptions options = small_images(3);
   options.loss.name = "bce";
@@ -684,7 +685,7 @@ TEST(Feed, OfSigmoidsSamplesMayHaveAnyNumberOfLabels) {
   EXPECT_EQ(std::vector(feed.targets().begin(), feed.targets().end()), want);
   const std::vector<float> logits{1, 0, 0, 1, 0, 0, 0, 1, 0};
   EXPECT_EQ(score(batch, 0, logits, std::vector<float>(3), {}).correct, 2);
-  // In a mixed sample both partners may have no label.
+  // Both parts of a mixed sample may have no label.
   batch.mix = {0.25, std::nullopt};
   batch.partners = {1, 2, 1};
   batch.label_offsets = {0, 2, 3, 3};
@@ -711,13 +712,13 @@ TEST(Feed, MixedSamplesHaveTwoLabels) {
   feed.bind(batch, 0, 2);
   const std::vector<float> want{0.75F, 0, 0.25F, 0, 1, 0};
   EXPECT_EQ(std::vector(feed.targets().begin(), feed.targets().end()), want);
-  // The label with the larger share counts as right.
+  // A prediction is right if it is the label of the larger share.
   const std::vector<float> logits{1, 0, 0, 0, 1, 0};
   std::vector<std::int32_t> predictions(2);
   EXPECT_EQ(score(batch, 0, logits, std::vector<float>(2), predictions).correct, 2);
   EXPECT_EQ(
       score(batch, 0, std::vector<float>{0, 0, 1, 0, 0, 1}, std::vector<float>(2), {}).correct, 0);
-  // However much the labels weigh in the loss.
+  // This holds whatever the labels weigh in the loss.
   batch.label_weights = {0.9F, 0.1F, 0.25F, 0.75F};
   EXPECT_EQ(score(batch, 0, logits, std::vector<float>(2), predictions).correct, 2);
   batch.label_offsets = {0, 3, 4};

@@ -1,5 +1,5 @@
-// Steps on several lanes, buckets and threads that help, for the thread sanitizer: on backends
-// without OpenMP, whose threads it cannot see.
+// Steps on several lanes, buckets and helping threads, for the thread sanitizer. The backends do
+// not use OpenMP, whose threads it cannot see.
 #include <gtest/gtest.h>
 
 #include "common/error.h"
@@ -43,7 +43,7 @@ TEST(StepThreads, ProgramsBesideTheHostHaveHelpersToo) {
   EXPECT_EQ(learned(cut, false, deferred), learned(cut, false));
 }
 
-// The step that fails leaves threads and programs at rest, so that the next one may begin.
+// A failing step leaves threads and programs at rest, so that the next one can begin.
 TEST(StepThreads, AFailureEndsAllWork) {
   const Graph graph = training_graph("lenet", 1);
   const auto state = std::make_shared<DeferredState>();

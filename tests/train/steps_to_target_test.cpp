@@ -51,7 +51,7 @@ TEST(StepsToTarget, NoisyRunsForetellABatchBetweenThem) {
 }
 
 TEST(StepsToTarget, NeitherNumberIsBelowZero) {
-  // More examples a step and more steps: only noise; the batch tells nothing.
+  // More examples per step and more steps: pure noise, the batch size has no effect.
   const StepsToTarget flat = fit_steps_to_target(Runs{{128, 100}, {512, 120}});
   EXPECT_EQ(flat.least_examples, 0);
   EXPECT_GT(flat.least_steps, 99);

@@ -1,4 +1,4 @@
-// Files of a run besides its metrics: its summary, and its last evaluation.
+// The files that a run writes besides its metrics: its summary and its last evaluation.
 
 #include "train/run/log/summary.h"
 
@@ -110,7 +110,7 @@ TEST(StoredEvaluation, EveryNumberIsChecked) {
   Json none = good;
   none["classes"] = Json::array();
   EXPECT_THROW(parse_evaluation(none.dump(), "it"), FormatError);
-  Json sum = good;  // counts of a label whose sum is too large
+  Json sum = good;  // the label's sum exceeds the largest exact count
   sum["confusion"] = {{0, 0, 1ULL << 53}, {0, 1, 1ULL << 53}};
   EXPECT_THROW(parse_evaluation(sum.dump(), "it"), FormatError);
   Json many = good;

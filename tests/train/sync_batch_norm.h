@@ -23,7 +23,7 @@ inline Graph synchronized_graph(const char* net, std::int64_t micro_batch,
   return synchronize_batch_norms(training_graph(net, micro_batch), micro_batches);
 }
 
-// The largest difference between two models, relative to the norm of its tensor.
+// The largest difference between two models, per tensor and relative to its norm.
 inline double distance(const Model& got, const Model& want) {
   double most = 0;
   for (std::size_t t = 0; t < want.tensors.size(); ++t) {
@@ -33,7 +33,7 @@ inline double distance(const Model& got, const Model& want) {
   return most;
 }
 
-// The result of a run of some steps.
+// The result of a run of a few steps.
 struct Learnt {
   Model model;
   std::vector<double> losses{};
@@ -49,7 +49,7 @@ inline Learnt learn(Learner& learner, pipeline::Batch batch, int steps, double l
   return learnt;
 }
 
-// Expects that a program reads what the caller left in its shared outputs, not what it wrote there
+// Expects a program to read what the caller left in its shared outputs, not what it wrote there
 // itself.
 inline void expect_reads_shared_outputs(Backend& backend) {
   const Graph graph = synchronized_graph("resnet20", 2, 1);

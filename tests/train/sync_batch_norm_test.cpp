@@ -1,5 +1,5 @@
-// Batch norm over all micro-batches of a step: the graph in steps, what micro-batches tell each
-// other, and training of lanes together against training of the whole batch.
+// Batch norm over all micro-batches of a step: the graph in steps, the exchange between
+// micro-batches, and training in lanes compared with training on the whole batch.
 
 #include "tests/train/sync_batch_norm.h"
 
@@ -19,7 +19,7 @@ namespace winnow::train::sync_batch_norm_test {
 constexpr int kSteps = 10;
 constexpr std::size_t kSamples = 6;
 
-// By kind and parameter, without what is shared.
+// Results by kind and parameter, without shared values.
 std::map<std::pair<OutputKind, std::string>, Numbers> results(const Graph& graph) {
   std::map<ValueId, Numbers> inputs;
   for (auto& [id, numbers] : random_inputs(graph, 5)) inputs[id] = numbers;
@@ -60,7 +60,7 @@ TEST(SyncBatchNorm, ElementsBehindARunningVarianceAreThoseOfTheBatch) {
   EXPECT_GT(found, 10U);
 }
 
-// The first trained layer is a norm: nothing asks for the gradient of its input.
+// The first trained layer is a norm: nothing needs the gradient of its input.
 TEST(SyncBatchNorm, NothingIsSharedForAGradientThatNobodyReads) {
   const Graph forward = fuse(find_net("resnet20").make(small_images(2)));
   const Graph graph =
@@ -70,7 +70,7 @@ TEST(SyncBatchNorm, NothingIsSharedForAGradientThatNobodyReads) {
   EXPECT_EQ(exchanges_of(graph).size(), 41U);
 }
 
-// Means far from zero leave no digit of a variance that is taken as a difference of squares.
+// With means far from zero, a variance computed as a difference of squares would lose all digits.
 TEST(SyncBatchNorm, VariancesAreThoseOfAllSamples) {
   const Graph graph = synchronized_graph("resnet20", 2, 3);
   const Exchange exchange = exchanges_of(graph).front();
@@ -125,7 +125,7 @@ Learnt in_lanes(int lanes, bool synchronized, const MakeBackend& make, double lr
   return learn(learner, random_batch(graph, kSamples), kSteps, lr);
 }
 
-// In float64 but for what leaves a program: gradients, statistics.
+// In float64, except for what leaves a program: gradients and statistics.
 TEST(SyncBatchNorm, LanesTogetherLearnWhatTheWholeBatchDoes) {
   constexpr double kRate = 0.01;
   const Learnt whole = whole_batch(reference, kRate);
@@ -141,7 +141,7 @@ TEST(SyncBatchNorm, LanesTogetherLearnWhatTheWholeBatchDoes) {
   }
 }
 
-// A last bit opens or closes a ReLU, which moves gradients of biases by some thousandths.
+// A last bit can open or close a ReLU, which moves gradients of biases by some thousandths.
 TEST(SyncBatchNorm, LanesOfOneDnnTogetherLearnWhatTheWholeBatchDoes) {
   const MakeBackend make = [] { return make_backend("onednn"); };
   constexpr double kRate = 1e-4;
@@ -174,7 +174,7 @@ TEST(SyncBatchNorm, ProgramsGoOnWithWhatTheyAreGiven) {
   expect_reads_shared_outputs(*make_backend("onednn"));
 }
 
-// Programs that run beside the host are waited for.
+// Programs that run asynchronously are waited for.
 TEST(SyncBatchNorm, ACardLearnsTheSame) {
   const MakeBackend deferred = [] {
     return make_deferred_backend(std::make_shared<DeferredState>());

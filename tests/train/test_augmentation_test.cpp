@@ -111,7 +111,7 @@ TEST(ViewMeans, AreFiniteWhereProbabilitiesAreTooSmallForADouble) {
   EXPECT_THAT(mean, testing::Each(testing::Truly([](float x) { return std::isfinite(x); })));
   EXPECT_NEAR(mean[0], 0, 1e-6);
   EXPECT_NEAR(mean[1], -5000, 1e-3);
-  EXPECT_NEAR(mean[2], -9000 - std::log(2.0), 1e-3);  // half of the likelier one
+  EXPECT_NEAR(mean[2], -9000 - std::log(2.0), 1e-3);  // half of the likelier view
   average_views({&mirror, true}, apart, 3, mean);
   EXPECT_NEAR(mean[0], 5000, 1e-3);
   EXPECT_NEAR(mean[1], 0, 1e-6);
@@ -125,7 +125,7 @@ TEST(ViewMeans, OfEqualPredictionsAreThatPrediction) {
     for (const bool sigmoid : {false, true}) {
       std::vector<float> mean(6);
       average_views({&row, sigmoid}, same, 6, mean);
-      // For softmax, all logits may have moved by the same amount.
+      // With softmax, all logits may shift by the same amount.
       const float moved = row.mean == MeanOf::kProbabilities && !sigmoid ? mean[0] - same[0][0] : 0;
       for (std::size_t k = 0; k < 6; ++k) EXPECT_NEAR(mean[k] - moved, same[0][k], 2e-6);
     }
@@ -134,7 +134,8 @@ TEST(ViewMeans, OfEqualPredictionsAreThatPrediction) {
 
 TEST(LossesOfLogits, AreThoseOfTheProgram) {
   for (const LossRow& row : losses()) {
-    if (!row.reads_labels()) continue;  // no image has such a loss, and runs of it none to evaluate
+    // such a loss is not defined for an image, and its runs are not evaluated
+    if (!row.reads_labels()) continue;
     SCOPED_TRACE(row.name);
     NetOptions options = square_images(16, 3);
     options.batch = 4;
@@ -172,7 +173,7 @@ TEST(LossesOfLogits, AreThoseOfTheProgram) {
   }
 }
 
-// The golden run on what it was trained with, 24 samples in micro-batches of 2.
+// The golden run, evaluated on its 24 training samples in micro-batches of 2.
 Evaluation evaluated(Backend& backend, int lanes, std::string_view tta,
                      const std::function<void(Model&)>& change = {}) {
   StoredRun run = load_run(kGolden / "run", {}, [](const std::string&) {});

@@ -9,8 +9,8 @@ namespace winnow::train::torchvision_nets_test {
 
 using testing::ElementsAre;
 
-// For 1,000 classes and images of 224 x 224, counted of torchvision's own modules: parameters,
-// multiply-adds of convolutions and linear layers, tensors that are trained.
+// Counts for 1,000 classes and images of 224 x 224, from torchvision's own modules: parameters,
+// multiply-adds of convolutions and linear layers, trained tensors.
 struct Known {
   const char* net;
   std::int64_t parameters;
@@ -43,7 +43,8 @@ TEST(TorchvisionNets, HaveItsCounts) {
   }
 }
 
-// He et al. 2016, table 6, with projections in place of padding: 2,560 weights and 192 norms more.
+// He et al. 2016, table 6, but with projections instead of padding: 2,560 weights and 192 norm
+// parameters more.
 TEST(CifarResnets, HaveSixLayersABlockAndTwo) {
   EXPECT_EQ(count(make("resnet32", 32)).parameters, 464'154 + 2'752);
   EXPECT_EQ(count(make("resnet44", 32)).parameters, 658'586 + 2'752);
@@ -73,7 +74,7 @@ TEST(Resnet9, IsPages) {
   EXPECT_EQ(count(make("resnet9", 48)).parameters, 6'573'120);
 }
 
-// Frozen: the whitening filters and the scales of six norms, which are buffers here.
+// The whitening filters and the scales of six norms are frozen: they are buffers here.
 TEST(Airbench94, TrainsShiftsAndConvolutions) {
   const Graph graph = make("airbench94", 32);
   EXPECT_EQ(count(graph).parameters, 24 + 24 * 64 * 9 + 64 * 64 * 9 + 64 * 256 * 9 +
@@ -91,7 +92,7 @@ TEST(Airbench94, TrainsShiftsAndConvolutions) {
   EXPECT_THROW(make("airbench94", 8), ShapeError);
 }
 
-// ResNet-50 less the norms behind the projections and the stem, and with norms of other widths.
+// ResNet-50 without the norms behind the projections and the stem, and with norms of other widths.
 TEST(Resnet50v2, HasNormsBeforeConvolutions) {
   const Graph graph = make("resnet50v2", 224, 1000);
   EXPECT_EQ(count(graph).parameters, 25'549'352);
@@ -108,7 +109,7 @@ TEST(AlexnetBn, HasThePapersWidths) {
   EXPECT_THAT(graph.value(graph.find("classifier.1.weight")).shape, ElementsAre(4096, 9216));
 }
 
-// 192 wide and 12 deep: a block has 12 * 192 * 192 weights and 13 * 192 biases, norms included.
+// Width 192, depth 12: a block has 12 * 192 * 192 weights and 13 * 192 biases, norms included.
 TEST(VitTiny, HasDeitsWidthAndDepth) {
   const Graph graph = make("vit_tiny_patch4_32", 32, 100);
   EXPECT_EQ(count(graph).parameters,
@@ -132,7 +133,7 @@ TEST(Vit, RefusesImagesThatAreNoPatches) {
   }
 }
 
-// Nets for large images take small ones: their linear layers shrink with the map.
+// Nets for large images accept small ones: their linear layers shrink with the feature map.
 TEST(AdaptivePool, LeavesSmallMapsAndRefusesUnevenWindows) {
   const Graph small = make("vgg11_bn", 32);
   EXPECT_THAT(small.value(small.find("classifier.0.weight")).shape, ElementsAre(4096, 512));

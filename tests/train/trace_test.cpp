@@ -38,8 +38,8 @@ TEST(TraceSteps, OthersAreRefused) {
   EXPECT_THROW(parse_trace_steps("+1001"), UsageError);
 }
 
-// Meetings of clocks of which the second shows `offset` more. Rank 0 comes `early` ns before the
-// other, and each hears `late` ns after both have come that they have.
+// Simulates a meeting of two clocks; the second is ahead by `offset` ns. Rank 0 arrives `early` ns
+// before the other. Each rank learns `late` ns after both have arrived that they have.
 void meet(std::int64_t now, std::int64_t offset, std::int64_t early, std::int64_t late,
           std::vector<Meeting>& root, std::vector<Meeting>& rank) {
   const std::int64_t all_came = now + std::max<std::int64_t>(0, early);
@@ -182,7 +182,7 @@ TEST(TraceJson, IsOneObjectOfAllRanks) {
             2 * json::parse("[" + trace_events(example(), {}) + "]").size());
 }
 
-// Nets in stages go forward and backward by turns.
+// Nets in stages alternate between forward and backward.
 TEST(TraceRecorder, CutsTasksWherePassesTurn) {
   TraceRecorder recorder;
   recorder.set_turns({4, 8, 10});
@@ -198,7 +198,7 @@ TEST(TraceRecorder, CutsTasksWherePassesTurn) {
 TEST(TraceRecorder, WritesDownTasksByThreadsAndTheUpdateAsAWhole) {
   TraceRecorder recorder;
   EXPECT_FALSE(recorder.is_on());
-  recorder.end_step();  // ends a step that is not traced
+  recorder.end_step();  // a step that is not traced
   recorder.set_turns({10});
   recorder.begin_step(3);
   EXPECT_TRUE(recorder.is_on());

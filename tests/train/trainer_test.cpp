@@ -1,5 +1,5 @@
-// The trainer on a backend that computes later and keeps weights elsewhere, against the same on one
-// that does neither. tests/end_to_end trains by the program.
+// The trainer on a backend that computes later and keeps weights elsewhere, compared with the
+// reference backend. tests/end_to_end trains through the program.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -37,7 +37,7 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
 
-// 24 gray images of 16 x 16 to train on.
+// 24 grey training images of 16 x 16.
 const fs::path kCache = fs::path(WINNOW_GOLDEN) / "v1" / "raw";
 
 class Trainer : public testing::Test {
@@ -78,7 +78,7 @@ class Trainer : public testing::Test {
     return rows;
   }
 
-  // Values in the rows of one step.
+  // Values of one metric in the lines of one step.
   static std::vector<double> values(const fs::path& run, const std::string& name,
                                     std::int64_t step) {
     std::vector<double> found;
@@ -88,7 +88,7 @@ class Trainer : public testing::Test {
     return found;
   }
 
-  // In parameters, of an outline too.
+  // Number of parameters, even of an outline without data.
   static std::int64_t model_size(const Model& model) {
     std::int64_t count = 0;
     for (const Model::Tensor& t : model.tensors) count += element_count(t.about.shape);
@@ -148,7 +148,7 @@ TEST_F(Trainer, KeepsWhatIsElsewhereInItsCheckpointsAndGoesOnFromThem) {
   EXPECT_EQ(found.evaluation.top1, got.score->top1);
 }
 
-// Whatever made a tensor: where no step changes it, its averages are the tensor.
+// However a tensor was initialised: if no step changes it, its averages equal it.
 TEST_F(Trainer, AveragesOfEachNetBeginWithTheWeightsThatItsRunBeginsWith) {
   constexpr std::int64_t kMostParameters = 12'000'000;
   const auto backend = make_reference_backend();
@@ -169,7 +169,8 @@ TEST_F(Trainer, AveragesOfEachNetBeginWithTheWeightsThatItsRunBeginsWith) {
         place_weights(*backend, model, {&find_optimizer("sgd"), o.recipe.options, 10});
     const float* const placed = model.tensors.front().ema.data();
     complete_weights(model, job, o.start, o.execution.threads.decode, *comm);
-    EXPECT_EQ(model.tensors.front().ema.data(), placed);  // which the backend's weights look at
+    // the address that the backend's weights hold
+    EXPECT_EQ(model.tensors.front().ema.data(), placed);
     for (const Model::Tensor& t : model.tensors) {
       if (t.about.init == Init::kWhitening) {
         EXPECT_NE(t.data, initial_value(t.about, o.recipe.seed));
@@ -225,7 +226,7 @@ TEST_F(Trainer, SaysThatABatchIsLargerThanTheData) {
   EXPECT_THAT(notes_, Not(Contains(HasSubstr("training samples"))));
 }
 
-// A batch of 66 is nearly three epochs of 24 samples, so that each step ends some.
+// A batch of 66 is nearly three epochs of 24 samples, so each step ends several.
 TEST_F(Trainer, EvaluatesAfterEachStepWhereABatchIsLargerThanAnEpoch) {
   const auto reference = make_reference_backend();
   TrainOptions whole = options("whole", 0);
@@ -256,8 +257,8 @@ TEST_F(Trainer, EvaluatesAfterEachStepWhereABatchIsLargerThanAnEpoch) {
   expect_equal(last_checkpoint("cut").model, last_checkpoint("whole").model);
 }
 
-// Its fourth step is the last: weights that stay are no better. A stop leaves that evaluation to
-// the next start, which does no step of its own.
+// The fourth step is the last: constant weights do not improve. A stop leaves the evaluation to the
+// next start, which takes no step of its own.
 TEST_F(Trainer, SaysNothingOfStepsThatAStartDidNotDo) {
   const auto reference = make_reference_backend();
   TrainOptions o = options("run", 0);
@@ -303,7 +304,8 @@ TEST_F(Trainer, RefusesToEvaluateOftenWhereThereIsNothingToEvaluateOn) {
   EXPECT_THAT(refusal, AllOf(HasSubstr("--eval-every"), HasSubstr("--holdout")));
 }
 
-// The best is of a step that is lost with the newest checkpoint, or the link is of a later one.
+// The best checkpoint belongs to a step that is lost with the newest checkpoint, or the link points
+// to a later one.
 TEST_F(Trainer, ForgetsABestCheckpointThatIsGone) {
   const auto reference = make_reference_backend();
   TrainOptions o = options("run", 4);
@@ -351,8 +353,6 @@ TEST_F(Trainer, KeepsTheLastGoodStateWhereAStepIsNotFinite) {
   }
 }
 
-// The factor and how long it has stood are in the checkpoint; a power of two changes no weight
-// here.
 // A step whose loss is finite may leave weights that are not.
 TEST_F(Trainer, NoCheckpointHasWeightsThatAreNotFinite) {
   const auto reference = make_reference_backend();
@@ -372,6 +372,8 @@ TEST_F(Trainer, NoCheckpointHasWeightsThatAreNotFinite) {
   }
 }
 
+// The checkpoint holds the factor and how long it has been unchanged. A power of two changes no
+// weight here.
 TEST_F(Trainer, KeepsItsLossScaleWhereItGoesOn) {
   const auto reference = make_reference_backend();
   TrainOptions whole = options("whole", 6);
@@ -411,7 +413,7 @@ TEST_F(Trainer, WarnsOfALossThatGrowsBeyondReason) {
   o.recipe.rate.warmup_epochs = 0;
   try {
     trained(o, *reference);
-  } catch (const comm::AgreedError&) {  // it may be too late already
+  } catch (const comm::AgreedError&) {  // the loss may already have overflowed
   }
   EXPECT_THAT(notes_, Contains(HasSubstr("times the loss of guessing")));
 }
@@ -424,7 +426,8 @@ TEST_F(Trainer, ItsLinesOfMetricsGoOnWhereItIsResumed) {
   TrainOptions cut = options("cut", 3);
   cut.run.log.interval = 2;
   trained(cut, *reference);
-  // As if it had taken an hour. The third step ends the run and has a line of its own.
+  // Pretend that the first part took an hour. The third step ends the run and has a line of its
+  // own.
   std::string text = read_text(cut.run.out / "metrics.jsonl");
   const auto at = text.rfind("\"wall\":");
   text.replace(at, text.find(',', at) - at, "\"wall\":3600.0");
@@ -446,7 +449,7 @@ TEST_F(Trainer, ItsLinesOfMetricsGoOnWhereItIsResumed) {
   EXPECT_EQ(values(whole.run.out, "train.top1", 6), values(cut.run.out, "train.top1", 6));
 }
 
-// From a checkpoint in the middle of an interval: earlier counts are included.
+// A checkpoint may fall in the middle of an interval; what was counted before it still counts.
 TEST_F(Trainer, TellsWithEachIntervalWhatItsRanksDid) {
   const auto reference = make_reference_backend();
   TrainOptions o = options("run", 5);
@@ -462,13 +465,13 @@ TEST_F(Trainer, TellsWithEachIntervalWhatItsRanksDid) {
     const RankFigures& rank = line.ranks->figures.at(0);
     EXPECT_GT(rank.compute, 0);
     EXPECT_GT(rank.memory, 1e6);
-    EXPECT_EQ(rank.sent + rank.received + rank.reduction, 0);  // alone
+    EXPECT_EQ(rank.sent + rank.received + rank.reduction, 0);  // a single rank
     EXPECT_EQ(line.row.values.at("ranks.compute.median"), rank.compute);
   };
   trained(o, *reference);
   EXPECT_THAT(intervals,
               testing::ElementsAre(std::pair(2, 1U), std::pair(4, 1U), std::pair(5, 1U)));
-  EXPECT_GT(others, 0U);  // rows of evaluations
+  EXPECT_GT(others, 0U);  // evaluations
   const auto ranks = nlohmann::json::parse(read_text(o.run.out / "ranks.json"));
   EXPECT_EQ(ranks["step"], 5);
   EXPECT_EQ(lines(o.run.out).front()["ranks.slowest"], 0);
@@ -555,7 +558,7 @@ TEST_F(Trainer, SyncBatchNormIsRefusedWhereItCannotBe) {
   EXPECT_EQ(refusal_of(o, *deferred),
             "--sync-bn on a card takes one micro-batch a rank, and this rank has 3; let "
             "--micro-batch be --batch-size divided by the ranks");
-  o.net.name = "resnet50";  // 2,048 lanes of half a gigabyte
+  o.net.name = "resnet50";  // 2,048 lanes of half a gigabyte each
   o.data.image_side_px = 128;
   o.batch.batch = 32'768;
   o.batch.micro_batch = 16;

@@ -16,7 +16,7 @@ using Row = std::vector<double>;
 constexpr float kMean[] = {0.4F, 0.5F, 0.3F};
 constexpr float kDeviation[] = {0.2F, 0.25F, 0.3F};
 
-// Neighbours are alike, as in photos; one channel nearly repeats another.
+// Neighbouring pixels are similar, as in photos. One channel nearly repeats another.
 std::vector<std::uint8_t> picture(int side, int channels, std::uint64_t seed) {
   CounterRng rng(seed, 0, 0, RandomUse::kTest);
   std::vector<std::uint8_t> pixels;
@@ -57,8 +57,8 @@ double dot(const Row& a, const Row& b) {
 
 class Whitening : public testing::TestWithParam<int> {};
 
-// Definition of a row w = e / sqrt(l + epsilon): it is an eigenvector of the second moments M, and
-// |w|^2 = 1 / (l + epsilon). Eigenvectors of a symmetric matrix are orthogonal.
+// The definition of a row w = e / sqrt(l + epsilon): it is an eigenvector of the second moments M,
+// and |w|^2 = 1 / (l + epsilon). Eigenvectors of a symmetric matrix are orthogonal.
 TEST_P(Whitening, RowsAreScaledEigenvectorsLargestFirst) {
   const int channels = GetParam();
   const std::size_t d = static_cast<std::size_t>(channels) * 4;
@@ -119,12 +119,12 @@ TEST(WhiteningFilters, DependOnNoOrderOfImages) {
   EXPECT_EQ(whitening_filters(there, options), whitening_filters(back, options));
 }
 
-// All second moments are those of one direction: the other filters are of epsilon alone.
+// All second moments lie in one direction: the other filters depend on epsilon alone.
 TEST(WhiteningFilters, BearImagesOfOneValueAndRefuseNone) {
   PatchSums sums(1, 2);
   const WhiteningOptions options{.mean = std::span(kMean).first(1),
                                  .stddev = std::span(kDeviation).first(1)};
-  sums.add(std::vector<std::uint8_t>(1, 7), 1, 1);  // no room for a patch
+  sums.add(std::vector<std::uint8_t>(1, 7), 1, 1);  // too small for a patch
   EXPECT_THROW(whitening_filters(sums, options), Error);
   sums.add(std::vector<std::uint8_t>(16, 7), 4, 4);
   for (const float number : whitening_filters(sums, options)) EXPECT_TRUE(std::isfinite(number));

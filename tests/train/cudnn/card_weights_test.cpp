@@ -23,7 +23,7 @@ namespace winnow::train::cudnn::card_weights_test {
 using testing::HasSubstr;
 using testing::ThrowsMessage;
 
-// A few tensors of every kind with what belongs to them, and the same sums for whoever updates.
+// A few tensors of every kind with their state, and the same gradient sums for every backend.
 struct Net {
   explicit Net(std::uint64_t seed, const Optimizer& optimizer = find_optimizer("sgd")) {
     CounterRng rng(seed, 0, 0, RandomUse::kTest);
@@ -79,7 +79,7 @@ struct Net {
   };
   std::vector<std::vector<float>> values;
   std::vector<std::vector<std::vector<float>>> state;  // by tensor and slot
-  std::vector<std::vector<float>> slow;                // lookahead's
+  std::vector<std::vector<float>> slow;                // lookahead's slow weights
   std::vector<std::vector<float>> ema;
   std::vector<WeightUpdate> updates;
   std::vector<Facts> facts;
@@ -120,14 +120,14 @@ TEST(CardWeights, StepsAreThoseOfTheHost) {
       const double lr = 0.1 / static_cast<double>(1 + step);
       ASSERT_TRUE(host->begin_update(sums, lr, step));
       ASSERT_TRUE(card->begin_update(sums, lr, step));
-      // In two calls, as buckets come.
+      // In two calls, as buckets arrive.
       const auto all = std::span<const WeightUpdate>(here.updates);
       host->update(all);
       card->update(all.first(3));
       card->update(all.subspan(3));
     }
     const Net before(3);
-    EXPECT_EQ(there.values, before.values);  // the caller's memory waits for store()
+    EXPECT_EQ(there.values, before.values);  // the caller's memory changes at store()
     card->store();
     expect_close(there, here);
     EXPECT_NE(there.values[0], before.values[0]);
@@ -175,12 +175,12 @@ TEST(CardWeights, SumsThatAreNotFiniteChangeNothing) {
     std::vector<float> sums = net.sums(0);
     sums[sums.size() - 1] = bad;
     EXPECT_FALSE(card->begin_update(sums, 0.1, 0));
-    card->update(net.updates);  // a kernel that was given anyway
+    card->update(net.updates);  // a kernel that was enqueued anyway
     card->store();
     const Net before(4);
     EXPECT_EQ(net.values, before.values);
     EXPECT_EQ(net.state, before.state);
-    EXPECT_TRUE(card->begin_update(net.sums(1), 0.1, 1));  // a verdict on one step only
+    EXPECT_TRUE(card->begin_update(net.sums(1), 0.1, 1));  // the verdict holds for one step only
   }
 }
 
@@ -205,7 +205,7 @@ TEST(CardWeights, LoadTakesWhatACheckpointBrought) {
   }
 }
 
-// A program reads the card's weights, not the caller's, and takes up an update by load_parameters.
+// A program reads the card's weights, not the caller's. load_parameters makes an update visible.
 TEST(CardWeights, ProgramsReadThem) {
   const auto device = std::make_shared<HostDevice>();
   const auto backend = make_cudnn_backend(device);

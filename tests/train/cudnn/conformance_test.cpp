@@ -15,7 +15,7 @@
 #include "train/backend/cudnn/program.h"
 #include "train/backend/weights.h"
 
-// The backend for cards on a card of host memory: all but CUDA's own libraries.
+// The backend for cards on a card made of host memory: everything but CUDA's own libraries.
 namespace winnow::train::cudnn::conformance_test {
 
 using testing::HasSubstr;
@@ -85,8 +85,7 @@ TEST_P(OnHostMemory, RunInRangesOrTwiceGivesTheSameBits) {
   }
 }
 
-// The values of a bucket are there when it was waited for. The others are not, because their nodes
-// have not run.
+// Waiting for a bucket makes its gradients available. The rest has not been computed by then.
 TEST_P(OnHostMemory, OutputsAreThereWhenWaitedForAndNotBefore) {
   const Graph graph = training_graph("lenet", 2, 28, 1);
   const Inputs inputs = random_inputs(graph, 18);
@@ -121,7 +120,7 @@ TEST_P(OnHostMemory, OutputsAreThereWhenWaitedForAndNotBefore) {
   EXPECT_EQ(parts.outputs(), whole.outputs());
 }
 
-// The caller may reuse its memory for inputs as soon as run() has returned.
+// The caller may reuse the memory of inputs as soon as run() has returned.
 TEST_P(OnHostMemory, InputsAreTakenByRunAndParametersByLoad) {
   const Graph graph = training_graph("lenet", 2, 28, 1);
   const Inputs first = random_inputs(graph, 14);
@@ -176,7 +175,7 @@ TEST_P(OnHostMemory, StepsAllocateNothingAndMemoryIsAsPlanned) {
       running.run();
     }
     EXPECT_EQ(device_->use().allocations, before.allocations);
-    // Besides the block: f32 parameters, bound to host memory here.
+    // Besides the block of memory: f32 parameters, which this test binds to host memory.
     std::size_t weights = 0;
     for (const Value& value : graph.values) {
       if (value.kind != ValueKind::kParameter) continue;
@@ -242,7 +241,7 @@ TEST(Cudnn, TellsWhoseKernelsRunALayer) {
               testing::Contains(testing::Pair(HasSubstr("linear forward"), "loops")));
 }
 
-// As what a card has for f32 may be slow.
+// A card's convolutions with f32 results may be slow.
 TEST(Cudnn, GradientsOfConvolutionsRoundAndThoseOfMatrixProductsDoNot) {
   const Graph graph = training_graph("lenet", 2, 28, 1);
   const CudnnProgram program(std::make_shared<HostDevice>(), graph, {.compute = DType::kBF16});
@@ -255,7 +254,7 @@ TEST(Cudnn, GradientsOfConvolutionsRoundAndThoseOfMatrixProductsDoNot) {
   EXPECT_TRUE(has("linear backward-filter bf16->f32 "));
 }
 
-// Another rank's choices, as far as this card offers them.
+// Another rank's choices apply as far as this card offers them.
 TEST(Cudnn, ImposesChoices) {
   const Graph graph = training_graph("lenet", 2, 28, 1);
   const auto choices_of = [&](const HostDeviceOptions& device, const KernelChoices* imposed) {

@@ -88,7 +88,7 @@ TEST(FindCard, NoCard) {
   EXPECT_EQ(refusal(machine), none);
 }
 
-// More ranks than cards; or a launcher that shows each rank its own card alone.
+// Either there are more ranks than cards, or the launcher shows each rank only its own card.
 TEST(FindCard, RanksTakeTurns) {
   FakeMachine machine;
   EXPECT_EQ(find_card(machine, 2).index, 0);

@@ -9,7 +9,7 @@
 #include "tests/train/learner.h"
 #include "train/backend/cudnn/cudnn.h"
 
-// Training in f16 on a card of host memory, for tests.
+// Training in f16 on a card made of host memory, for tests.
 
 namespace winnow::train {
 

@@ -17,7 +17,7 @@
 namespace winnow::train::cudnn {
 namespace {
 
-constexpr int kPoison = 0xff;  // NaN as f32, bf16 and f16
+constexpr int kPoison = 0xff;  // NaN in f32, bf16 and f16
 constexpr std::size_t kAlignment = 256;
 
 class HostEvent final : public Event {
@@ -51,7 +51,7 @@ void set_element(void* data, Element type, std::int64_t i, double value) {
   static_cast<std::uint16_t*>(data)[i] = static_cast<std::uint16_t>(bits >> 16);
 }
 
-// Reads and writes as a library's kernel would: the workspace holds nothing before and after.
+// Reads and writes as a library's kernel would. The workspace is poisoned before and after.
 class HostProduct final : public Product {
  public:
   using Compute = std::function<void(const void* a, const void* b, void* result)>;
@@ -82,12 +82,12 @@ std::vector<double> numbers(const void* data, Element type, std::int64_t count) 
   return all;
 }
 
-// The input that output p reads with element r of its window.
+// The index that output p reads at element r of its window.
 std::int64_t read_at(const ConvAxis& axis, std::int64_t p, std::int64_t r) {
   return p * axis.stride + r * axis.dilation - axis.before;
 }
 
-// The sums of one convolution in float64, whichever of its three tensors is the result.
+// One convolution in float64. Its result is any of its three tensors, depending on the pass.
 void convolve(const ConvolutionDescription& d, const void* a, const void* b, void* result) {
   const ConvExtents& e = d.extents;
   const std::int64_t x_count = e.x.n * e.x.h * e.x.w * e.x.c;
@@ -100,7 +100,7 @@ void convolve(const ConvolutionDescription& d, const void* a, const void* b, voi
   };
   std::vector<double> x = operand(Pass::kBackwardData, x_count, a);
   std::vector<double> w =
-      operand(Pass::kBackwardFilter, w_count, b);  // both other passes have it second
+      operand(Pass::kBackwardFilter, w_count, b);  // the second operand of both other passes
   std::vector<double> y = operand(Pass::kForward, y_count, d.pass == Pass::kBackwardData ? a : b);
   for (std::int64_t n = 0; n < e.x.n; ++n) {
     for (std::int64_t p = 0; p < e.y.h; ++p) {
@@ -182,7 +182,7 @@ void HostStream::record(Event& event) {
   mine.position = given();
 }
 
-// As the event is now: a later record() does not matter.
+// Waits for the event as recorded now. A later record() has no effect.
 void HostStream::wait(const Event& event) {
   const auto& other = static_cast<const HostEvent&>(event);
   if (other.stream == nullptr) return;

@@ -13,18 +13,20 @@
 
 namespace winnow::train::cudnn {
 
-// A card made of host memory, as unkind as a real one: work on a stream is done only when somebody
-// waits for it; memory is filled with NaN when allocated and when freed; workspaces are
-// overwritten; memory is limited.
+// A card made of host memory, as unforgiving as a real one:
+// - work given to a stream runs only when somebody waits for it;
+// - memory holds NaN when allocated, and again when freed;
+// - workspaces are overwritten;
+// - memory is limited.
 
-// Health of a card that breaks: from its `works_until`-th piece of work on, everything fails.
+// The health of a card. From its `works_until`-th piece of work on, everything fails.
 struct HostHealth {
   std::size_t works_until = static_cast<std::size_t>(-1);
   std::size_t done = 0;
 };
 
-// The order in which blocks of a kernel, and in each phase the threads of a block, run. Shuffled
-// also limits launches to three blocks.
+// The order in which blocks of a kernel run, and the threads of a block within each phase.
+// kShuffled also limits a launch to three blocks.
 enum class ThreadOrder : std::uint8_t { kAscending, kDescending, kShuffled };
 
 class HostStream final : public Stream {
@@ -41,7 +43,7 @@ class HostStream final : public Stream {
   void wait(const Event& event) override;
   void synchronize() override { run_until(given()); }
 
-  // Work is numbered in the order it was given.
+  // Number of pieces of work given so far, finished ones included.
   std::size_t given() const { return done_ + queue_.size(); }
   void run_until(std::size_t count);
 
@@ -54,16 +56,16 @@ class HostStream final : public Stream {
 
 struct HostDeviceOptions {
   std::size_t memory_bytes = std::size_t{1} << 40;
-  bool has_libraries = true;           // else own loops replace cuDNN and cuBLAS
-  bool has_mixed_convolutions = true;  // with activations in bf16 or f16 and results in f32
-  // Engines that can compute convolutions, best first. All give the same numbers.
+  bool has_libraries = true;           // without them, our own loops replace cuDNN and cuBLAS
+  bool has_mixed_convolutions = true;  // convolutions of bf16 or f16 activations with f32 results
+  // Engines for convolutions, the best first. All give the same numbers.
   std::vector<std::string> engines = {"engine 1", "engine 2"};
 };
 
 struct HostDeviceUse {
-  std::size_t bytes = 0;        // bytes of device memory allocated now
-  std::size_t most_bytes = 0;   // peak
-  std::size_t allocations = 0;  // number so far, of any memory
+  std::size_t bytes = 0;        // device memory allocated now
+  std::size_t most_bytes = 0;   // its peak
+  std::size_t allocations = 0;  // all allocations so far, of host memory too
 };
 
 class HostDevice final : public Device {
@@ -88,7 +90,7 @@ class HostDevice final : public Device {
  private:
   const HostDeviceOptions options_;
   Card card_;
-  std::shared_ptr<HostDeviceUse> use_;  // shared with allocations
+  std::shared_ptr<HostDeviceUse> use_;  // shared with allocated memory
   std::shared_ptr<HostHealth> health_;  // shared with all streams
 };
 

@@ -4,8 +4,8 @@
 
 namespace winnow::train::cudnn::kernels {
 
-// The card's kernels as host functions, for streams that are HostStreams. A block's shared memory
-// begins as NaN.
+// The card's kernels as host functions. Every stream must be a HostStream.
+// The shared memory of a block begins as NaN.
 const Table& host_kernels() noexcept;
 
 }  // namespace winnow::train::cudnn::kernels

@@ -39,12 +39,12 @@ constexpr double kF16 = 1e-3;   // one rounding to 11 bits, or to fewer below 2^
 double limit(Element type) {
   return type == Element::kF32 ? kF32 : type == Element::kBf16 ? kBf16 : kF16;
 }
-// All types of elements.
+// All element types.
 constexpr Element kElements[] = {Element::kF32, Element::kBf16, Element::kF16};
 std::size_t position(std::int64_t i) { return static_cast<std::size_t>(i); }
 
-// Numbers in memory as a kernel has them, in the midst of NaNs. `shift` elements off an alignment
-// of 256 bytes.
+// Numbers in memory as a kernel sees them, surrounded by NaNs. They begin `shift` elements behind
+// an address that is aligned to 256 bytes.
 class Tensor {
  public:
   static constexpr std::size_t kAround = 256;
@@ -91,7 +91,7 @@ class Tensor {
   void restore() { std::memcpy(memory_, kept_.data(), kept_.size()); }
   std::vector<std::byte> bytes() const { return {memory_, memory_ + bytes_}; }
 
-  // Nothing around was touched.
+  // Whether the surrounding NaNs are intact.
   bool is_sound() const {
     const std::size_t end = begin_ + count_ * width_;
     for (std::size_t i = 0; i < bytes_; ++i) {
@@ -99,7 +99,7 @@ class Tensor {
     }
     return true;
   }
-  // Every element was.
+  // Whether every element was written.
   bool is_written() const {
     for (std::size_t i = 0; i < count_; ++i) {
       const std::byte* at = memory_ + begin_ + i * width_;
@@ -127,10 +127,10 @@ class Tensor {
   };
 
   std::size_t width_;
-  Element type_ = Element::kF32;  // where an element has more than a byte
+  Element type_ = Element::kF32;  // for elements of more than one byte
   std::size_t count_;
   std::size_t begin_;
-  std::size_t bytes_;  // with what is around
+  std::size_t bytes_;  // including the surrounding NaNs
   std::vector<Line> lines_;
   std::byte* memory_;
   std::vector<std::byte> kept_;
@@ -155,8 +155,8 @@ class Random {
   CounterRng rng_;
 };
 
-// launch(table, stream) in every order of threads, onto `outputs` as they were. All leave the same
-// bits, write every element and nothing else.
+// Runs launch(table, stream) in every order of threads, each time on fresh `outputs`. All orders
+// must give the same bits, write every element and nothing else.
 template <class Launch>
 void in_any_order(const std::vector<Tensor*>& outputs, Launch launch) {
   std::vector<std::vector<std::byte>> first;
@@ -184,7 +184,7 @@ void expect_near(Tensor& got, const Numbers& want, double most) {
   EXPECT_LE(relative_l2(got.numbers(), want), most);
 }
 
-// One operation of the reference.
+// One operation, computed by the reference.
 class Oracle {
  public:
   ValueId data(const Shape& shape, const Numbers& numbers) {
@@ -204,7 +204,7 @@ class Oracle {
     }
     return result;
   }
-  std::vector<Shape> shapes;  // shapes of the result of run()
+  std::vector<Shape> shapes;  // shapes of the results of run()
 
  private:
   ValueId add(const Shape& shape, const Numbers& numbers, ValueKind kind, Storage storage) {
@@ -235,7 +235,7 @@ TEST(Bf16Kernels, RoundToNearestEvenAndKeepNaN) {
   EXPECT_EQ(rounded(0x3f808001), 0x3f81);
   EXPECT_EQ(rounded(0x7f7fffff), 0x7f80);  // to infinity
   EXPECT_EQ(rounded(0xff800000), 0xff80);
-  EXPECT_EQ(rounded(0x7f800001), 0x7fc0);  // NaN whose upper half alone would be infinity
+  EXPECT_EQ(rounded(0x7f800001), 0x7fc0);  // a NaN whose upper half alone would be infinity
   EXPECT_EQ(rounded(0xffffffff), 0xffff);
   EXPECT_EQ(rounded(0x80000000), 0x8000);
   EXPECT_EQ(rounded(0x00010000), 0x0001);  // subnormal
@@ -247,7 +247,7 @@ TEST(Bf16Kernels, RoundToNearestEvenAndKeepNaN) {
   }
 }
 
-// Subnormal numbers and infinities of f16 are there, whatever the sign.
+// f16 keeps subnormal numbers and infinities, of either sign.
 TEST(F16Kernels, RoundToNearestEvenAndKeepNaN) {
   const auto rounded = [](float value) { return element<F16>(value).bits; };
   EXPECT_EQ(rounded(0x1.002p0F), 0x3c00);  // half way: to even
@@ -259,7 +259,7 @@ TEST(F16Kernels, RoundToNearestEvenAndKeepNaN) {
   EXPECT_EQ(rounded(-1e30F), 0xfc00);
   EXPECT_EQ(rounded(-std::numeric_limits<float>::infinity()), 0xfc00);
   EXPECT_EQ(rounded(0x1p-14F), 0x0400);      // the smallest normal number
-  EXPECT_EQ(rounded(0x1.ff8p-15F), 0x03ff);  // subnormal, as the two before it would be
+  EXPECT_EQ(rounded(0x1.ff8p-15F), 0x03ff);  // subnormal: rounds as the two above, scaled down
   EXPECT_EQ(rounded(0x1.ffcp-15F), 0x0400);
   EXPECT_EQ(rounded(0x1p-24F), 0x0001);
   EXPECT_EQ(rounded(0x1p-25F), 0x0000);  // half way: to even
@@ -277,7 +277,7 @@ TEST(F16Kernels, RoundToNearestEvenAndKeepNaN) {
       ASSERT_GT(bits & 0x7fffU, 0x7c00U);
     }
   }
-  // Every upper half of an f32, and the neighbours of its lower half that decide a rounding.
+  // Every upper half of an f32, with the lower halves around each rounding boundary.
   for (std::uint32_t upper = 0; upper < 0x10000; ++upper) {
     for (const std::uint32_t lower : {0x0000U, 0x0fffU, 0x1000U, 0x1001U, 0x3000U, 0xffffU}) {
       const auto value = std::bit_cast<float>(upper << 16 | lower);
@@ -377,7 +377,7 @@ TEST_P(Kernels, Elementwise) {
       for (std::size_t i = 0; i < a.size(); ++i) {
         want[0].push_back(std::max(a[i], 0.0));
         want[1].push_back(a[i] > 0 ? b[i] : 0);
-        want[2].push_back(a[i] + b[i]);  // multiples of 1/64 up to 2: exact
+        want[2].push_back(a[i] + b[i]);  // sums of 1/64ths up to 2 are exact
       }
       EXPECT_EQ(relu.numbers(), want[0]);
       EXPECT_EQ(back.numbers(), want[1]);
@@ -435,7 +435,7 @@ std::vector<NormShape> norm_shapes() {
   for (const std::int64_t channels : kChannels) {
     for (const std::int64_t rows : {1, 2, 129}) shapes.push_back({rows, channels});
   }
-  shapes.push_back({20011, 1});  // several chunks a thread
+  shapes.push_back({20011, 1});  // several chunks per thread
   shapes.push_back({40007, 8});
   return shapes;
 }
@@ -483,7 +483,8 @@ TEST_P(Kernels, BatchNorm) {
         table.batch_norm_inference(a, stream);
       });
       EXPECT_TRUE(scratch.is_sound());
-      // With one row all deviations are rounding, which the division by sqrt(epsilon) enlarges.
+      // With one row all deviations are rounding errors. Dividing by sqrt(epsilon) makes them
+      // larger.
       expect_near(y, want[0], limit(type()) * (rows < 3 ? 10 : 1));
       expect_near(mean, want[1], kF32);
       expect_near(variance, want[2], kF32);
@@ -498,7 +499,8 @@ TEST_P(Kernels, VarianceOfDataFarFromZeroIsKept) {
     for (const std::int64_t constant : {0, 1, 1024}) {
       const std::int64_t rows = 2048;
       Numbers x = random.numbers(rows * channels);
-      // f32: half of them zero, or one, or none. 8 bits hold 128 and 129, but not 4097.
+      // In f32 half of the values are zero, or one value is, or none. 8 bits can hold 128 and 129,
+      // but not 4097.
       const double far = type() == Element::kF32 ? 4096 : 128;
       for (std::size_t i = 0; i < x.size(); ++i) {
         x[i] = static_cast<std::int64_t>(i) < constant * channels ? 0 : far + std::ceil(x[i]);
@@ -606,14 +608,14 @@ void run_alone(const Kernel& kernel) {
   }
 }
 
-// Few parts, so that a thread has several chunks, as it has of very many rows.
+// Few parts, so that a thread has several chunks, as with very many rows.
 TEST(Sums, OfManyChunksAThread) {
   const std::int64_t rows = 40007;
   const std::int64_t channels = 4;
   for (const std::int64_t count : {1, 3}) {
     Random random(13);
     Numbers x = random.numbers(rows * channels);
-    for (std::size_t i = 0; i < x.size(); ++i) {  // level by level, far away
+    for (std::size_t i = 0; i < x.size(); ++i) {  // in levels that are far apart
       x[i] = std::ceil(x[i]) + (i / 41000 == 1 ? 0 : 1000.0 * static_cast<double>(i / 41000));
     }
     Numbers want[3] = {Numbers(4), Numbers(4), Numbers(4)};  // mean, variance, sum
@@ -723,7 +725,7 @@ struct Losses {
   Numbers per_sample{};
   Numbers dlogits{};
 };
-// The reference takes the square of the number of classes.
+// The reference takes time in proportion to the square of the number of classes.
 Losses losses(const Numbers& logits, const Numbers& targets, const Numbers& weights,
               double smoothing) {
   const std::size_t classes = logits.size() / weights.size();
@@ -789,7 +791,7 @@ TEST_P(Kernels, Loss) {
   }
 }
 
-// Targets that are a class or none, and logits from where a sigmoid is 0 to where it is 1.
+// Targets are a class or none. Logits range from where a sigmoid is 0 to where it is 1.
 TEST_P(Kernels, SigmoidLoss) {
   Random random(11);
   struct Case {
@@ -993,7 +995,7 @@ TEST(SoftmaxKernel, MayWriteWhereItReads) {
   EXPECT_EQ(apart.numbers(), x.numbers());
 }
 
-// Batches of products: as many single ones, whatever is transposed.
+// A batch of products equals the single products, whatever is transposed.
 TEST_P(Kernels, DirectMatmul) {
   Random random(13);
   const Numbers a = random.numbers(3 * 5 * 7);
@@ -1097,7 +1099,7 @@ TEST(UpdateKernels, FiniteCheckFindsAnyOne) {
   HostStream stream;
   host_kernels().finite_check({values, 5, &scalars}, stream);
   stream.synchronize();
-  EXPECT_EQ(scalars.finite, 0);  // left alone
+  EXPECT_EQ(scalars.finite, 0);  // unchanged
 }
 
 std::vector<float> floats(const Numbers& v) { return {v.begin(), v.end()}; }
@@ -1109,7 +1111,7 @@ Update update_of(const Table& table, std::string_view optimizer, const OptionVal
   return row->make(ChosenOptions(find_optimizer(optimizer).options, options));
 }
 
-// A parameter of `count` elements that no rounding leaves alone, and an optimiser's state.
+// A parameter of `count` elements and an optimiser's state. Rounding affects every element.
 struct Parameter {
   Parameter(const Optimizer& optimizer, std::int64_t count, std::uint64_t seed) {
     Random random(seed);
@@ -1133,7 +1135,7 @@ struct Parameter {
   std::vector<std::vector<float>> state;
 };
 
-// Bit for bit, but for what norms in another order change.
+// Compares bit for bit, except where norms are summed in another order.
 void expect_update_of_host(const Optimizer& optimizer, std::int64_t count, bool decay,
                            bool finite) {
   SCOPED_TRACE(std::string(optimizer.name) + ", " + std::to_string(count));
@@ -1244,7 +1246,7 @@ TEST(Launches, OfAnySizeAreWithinTheLimitsOfCards) {
       ElementwiseKernel<Bf16, 1, SumOf>{nullptr, nullptr, nullptr, kHuge}.shape();
   expect_launchable(flat);
   EXPECT_EQ(flat.blocks * kThreads * kEach, kHuge);
-  expect_launchable(flat_shape<1>(std::int64_t{1} << 50));  // several launches
+  expect_launchable(flat_shape<1>(std::int64_t{1} << 50));  // takes several launches
   EXPECT_EQ(flat_shape<8>(1).blocks, 1);
   EXPECT_EQ(flat_shape<8>(8 * kThreads * kEach + 1).blocks, 2);
   EXPECT_EQ(flat_shape<8>(0).blocks, 1);

@@ -1,4 +1,4 @@
-// Loss scaling in f16: what it saves, and what an overflow does.
+// Loss scaling in f16: what it prevents, and what an overflow does.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -24,12 +24,12 @@ constexpr double kRate = 0.05;
 struct Progress {
   std::vector<double> losses{};
   int repeats = 0;
-  LossScale scale;  // in the end
+  LossScale scale;  // the final one
   std::vector<std::vector<float>> weights{};
 };
 
-// LeNet on one batch, whose samples count a `share` of the whole: as in a batch that is so much
-// larger, gradients are so much smaller. The rate makes up for it.
+// Trains LeNet on one batch whose samples weigh `share` of the whole. As in a batch that is larger
+// by that factor, gradients are smaller; the learning rate makes up for it.
 Progress train_on_a_share(DType dtype, double share, const LossScale& scale, int steps,
                           bool reproducible = false) {
   const Graph graph = training_graph("lenet", 3);
@@ -69,7 +69,7 @@ TEST(LossScaleInF16, SavesGradientsThatWouldVanish) {
   EXPECT_GT(farthest(plain.losses, f32.losses), 0.2 * learnt);
 }
 
-// No step is lost: the run is the one that a lower factor would have begun.
+// No step is lost: the run equals one that begins with a lower factor.
 TEST(LossScaleInF16, AnOverflowRepeatsTheStepWithHalfTheFactor) {
   for (const bool reproducible : {false, true}) {
     const LossScale high{.factor = kMostLossScale, .adapts = true};
@@ -86,8 +86,8 @@ TEST(LossScaleInF16, AnOverflowRepeatsTheStepWithHalfTheFactor) {
   }
 }
 
-// Without end would be a hang: the factor has a least value, a fixed one stays, and no factor helps
-// a loss that is not finite.
+// Repeating without end would hang. The factor has a minimum, a fixed factor does not change, and
+// no factor helps if the loss is not finite.
 TEST(LossScaleInF16, EndsWhereNoFactorHelps) {
   const Graph graph = training_graph("lenet", 3);
   const RunPlan plan = in_type(DType::kF16, cut_into({2}, 4096));
@@ -124,8 +124,8 @@ TEST(LossScaleInF16, EndsWhereNoFactorHelps) {
   EXPECT_EQ(learner.executor->loss_scale().factor, kFirstLossScale) << "no factor was tried";
 }
 
-// Weights, sums' scales and the factor are all that the next steps follow from, also where it is
-// about to double.
+// The next steps depend only on the weights, the scales of the sums and the factor, even if the
+// factor is about to double.
 TEST(LossScaleInF16, GoesOnToTheBitInTheMidstOfGrowth) {
   for (const bool reproducible : {false, true}) {
     const Graph graph = training_graph("lenet", 3);
@@ -153,7 +153,7 @@ TEST(LossScaleInF16, GoesOnToTheBitInTheMidstOfGrowth) {
   }
 }
 
-// Batch norms of the whole batch tell each other scaled sums in the backward pass.
+// Batch norms over the whole batch exchange scaled sums in the backward pass.
 TEST(LossScaleInF16, GoesThroughBatchNormsThatShareNumbers) {
   constexpr std::int64_t kSamples = 6;
   const auto learnt = [&](const Graph& graph, double factor, DType dtype = DType::kF16) {
@@ -170,7 +170,7 @@ TEST(LossScaleInF16, GoesThroughBatchNormsThatShareNumbers) {
   const Learnt began_lower = learnt(shared, factor);
   EXPECT_EQ(began_lower.losses, halved.losses);
   EXPECT_EQ(distance(began_lower.model, halved.model), 0);
-  // As far from f32 as batch norms that share nothing.
+  // The error against f32 is the same as that of batch norms without an exchange.
   const Graph single = training_graph("resnet20", kSamples);
   const Learnt f32 = learnt(single, 1, DType::kF32);
   const double rounding = distance(learnt(single, factor).model, f32.model);
@@ -179,8 +179,7 @@ TEST(LossScaleInF16, GoesThroughBatchNormsThatShareNumbers) {
   EXPECT_NEAR(halved.losses[1], f32.losses[1], 5e-3 * f32.losses[1]);
 }
 
-// Thirty steps of a plain and of a residual net, each type from the same weights on the same
-// images.
+// Thirty steps of a plain and a residual net in each type, with the same weights and images.
 TEST(LossScaleInF16, LossesAreThoseOfOtherTypes) {
   constexpr std::int64_t kSteps = 30;
   for (const char* net : {"lenet", "resnet20"}) {
@@ -214,7 +213,7 @@ class RunInF16 : public testing::Test {
     o.net.name = "lenet";
     o.data.cache = std::filesystem::path(WINNOW_GOLDEN) / "v1" / "raw";
     o.recipe.epochs = 2;
-    o.recipe.rate.base = 0.005;  // where roundings do not run away
+    o.recipe.rate.base = 0.005;  // a rate at which rounding errors do not grow
     o.recipe.options["ema_decay"] = {0.9};
     o.batch = {.batch = 6, .micro_batch = 2};
     o.execution.dtype = DType::kF16;
@@ -239,7 +238,7 @@ class RunInF16 : public testing::Test {
   const TemporaryFolder folder_;
 };
 
-// As `winnow train` does it: averages, evaluation of several views, and going on from a checkpoint.
+// As in `winnow train`: averages, evaluation with several views, and resuming from a checkpoint.
 TEST_F(RunInF16, GoesOnToTheBitAndEvaluatesAsInF32) {
   TrainOptions f32 = options("f32", 6);
   f32.execution.dtype = DType::kF32;

@@ -8,7 +8,7 @@
 #include "train/backend/cudnn/cudnn.h"
 #include "train/backend/cudnn/device.h"
 
-// Messages on a machine without a card, or with hidden ones: in every build with CUDA, everywhere.
+// The message on a machine without a card, or with hidden ones: the same in every CUDA build.
 namespace winnow::train::cudnn::no_card_test {
 
 std::string refusal() {

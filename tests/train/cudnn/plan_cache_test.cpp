@@ -67,7 +67,7 @@ TEST_F(PlanCacheTest, CutShortForeignOrAFolderIsNothingFound) {
   fs::remove(file);
   fs::create_directory(file);
   EXPECT_EQ(cache.find("key"), std::nullopt);
-  cache.store("key", plan_);  // cannot replace a folder, and says nothing
+  cache.store("key", plan_);  // cannot replace a folder; no error is reported
 }
 
 TEST_F(PlanCacheTest, APlanOfAnotherKeyIsNothingFound) {
@@ -90,7 +90,7 @@ TEST_F(PlanCacheTest, AFolderThatCannotBeWrittenCanBeRead) {
   const PlanCache cache(root_);
   cache.store("key", plan_);
   fs::permissions(root_, fs::perms::owner_read | fs::perms::owner_exec);
-  cache.store("more", plan_);  // kept only where the user may do everything
+  cache.store("more", plan_);  // stored only if the user has all rights, as root
   EXPECT_EQ(cache.find("key"), plan_);
   fs::permissions(root_, fs::perms::owner_all);
 }

@@ -18,12 +18,12 @@
 #include "train/backend/cudnn/kernels.h"
 #include "train/backend/cudnn/plan_cache.h"
 
-// cuDNN plans for cards that are not here, from their properties alone.
+// cuDNN plans for cards that are not present, from their properties alone.
 namespace winnow::train::cudnn::plans_test {
 
-using AllConvolutions = std::map<std::string, ConvolutionDescription>;  // by to_string()
+using AllConvolutions = std::map<std::string, ConvolutionDescription>;  // keyed by to_string()
 
-// A device that computes nothing and keeps what it was asked for.
+// A device that computes nothing and records what it is asked for.
 class AskedFor final : public Device {
  public:
   const Card& card() const noexcept override { return card_; }
@@ -51,7 +51,7 @@ class AskedFor final : public Device {
   kernels::Table table_{};
 };
 
-// Every convolution of the nets and of the operations' table.
+// Every convolution of the nets and of the table of operations.
 AllConvolutions convolutions(const CompileOptions& options) {
   AskedFor device;
   for (const OpCase& made : op_cases()) compile_graph(made.graph, options, device);
@@ -113,8 +113,8 @@ std::vector<std::string> without_plan(const AllConvolutions& asked, const PlanTa
   return missing;
 }
 
-// Results of another type than the operands are left out: programs ask for them first and take
-// rounded ones where there are none, as in cuDNN 9.19.
+// Convolutions whose results have another type than their operands are left out. Programs ask for
+// them first and fall back to rounded results if there is no plan, as in cuDNN 9.19.
 TEST_P(Plans, ThereIsOneForEveryConvolution) {
   const auto& [card, setting, deterministic] = GetParam();
   const Descriptor properties = make_card_properties(card.properties);
@@ -139,7 +139,7 @@ TEST(PlanSearch, FindsNothingForWhatNoEngineComputes) {
   const Descriptor properties = make_card_properties(kCards[0].properties);
   const PlanTarget target{.handle = nullptr, .properties = &properties};
   ConvolutionDescription d = some_convolution(Pass::kForward, Element::kF32, Element::kF32);
-  d.extents.y.h = 5;  // not what the extents give
+  d.extents.y.h = 5;  // does not match the extents
   EXPECT_FALSE(find_plan(d, target));
   EXPECT_NO_THROW(
       find_plan(some_convolution(Pass::kBackwardFilter, Element::kBf16, Element::kF32), target));

@@ -73,7 +73,7 @@ TEST(EngineChoice, ChannelsLieNextToEachOther) {
   EXPECT_THAT(layout.strides, testing::ElementsAre(3 * 5 * 7, 1, 3 * 7, 3));
 }
 
-// The result of BLAS, element by element.
+// The definition of BLAS, element by element.
 double element(const std::vector<double>& data, const ColumnMajor& matrix, bool is_transposed,
                std::int64_t row, std::int64_t column) {
   if (is_transposed) std::swap(row, column);

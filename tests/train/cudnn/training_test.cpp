@@ -12,8 +12,8 @@
 #include "train/backend/backend.h"
 #include "train/backend/cudnn/cudnn.h"
 
-// The trainer's steps over the backend for cards, on a card of host memory: feed, lanes, buckets,
-// sums and weights, as `winnow train --backend cudnn` has them.
+// The trainer's steps with the backend for cards, on a card made of host memory: feed, lanes,
+// buckets, sums and weights, as in `winnow train --backend cudnn`.
 namespace winnow::train::cudnn::training_test {
 
 gpu::Recipe small(DType dtype, bool reproducible) {
@@ -42,7 +42,7 @@ TEST(TrainingOnACard, FollowsTheCpu) {
     gpu::Recipe recipe = small(DType::kF32, reproducible);
     const auto want = gpu::losses(*cpu, recipe, kSteps);
     expect_following(gpu::losses(*card, recipe, kSteps), want, 1e-4);
-    recipe.lr = 0;  // losses as if weights did not change
+    recipe.lr = 0;  // the losses with constant weights
     EXPECT_GT(std::abs(gpu::losses(*cpu, recipe, kSteps).back() - want.back()), 2e-3);
   }
 }
@@ -55,21 +55,21 @@ TEST(TrainingOnACard, RepeatsToTheBit) {
   }
 }
 
-// Between two runs of a step, numbers that are shared go to the host and come back.
+// Between two runs of a step, shared numbers go to the host and come back.
 TEST(TrainingOnACard, GoesOnWithSharedNumbersAsTheyAreLeft) {
   expect_reads_shared_outputs(*make_cudnn_backend(std::make_shared<HostDevice>()));
 }
 
-// The host's f32 losses from the same weights, in bf16.
+// In bf16, losses stay near those of f32 from the same weights.
 TEST(TrainingOnACard, InBf16StaysNearF32) {
   const auto card = make_cudnn_backend(std::make_shared<HostDevice>());
   gpu::Recipe bf16 = small(DType::kBF16, false);
   gpu::Recipe f32 = small(DType::kF32, false);
-  bf16.lr = f32.lr = 0.005;  // where roundings do not run away
+  bf16.lr = f32.lr = 0.005;  // a rate at which rounding errors do not grow
   expect_following(gpu::losses(*card, bf16, 4), gpu::losses(*card, f32, 4), 1e-2);
 }
 
-// Everything is allocated before the second step, and given back in the end.
+// Everything is allocated before the second step, and freed at the end.
 TEST(TrainingOnACard, AllocatesOnce) {
   const auto device = std::make_shared<HostDevice>();
   {
@@ -87,8 +87,8 @@ TEST(TrainingOnACard, AllocatesOnce) {
   EXPECT_EQ(device->use().bytes, 0U);
 }
 
-// A card that breaks at any moment of a step is an error, neither a hang nor a crash, and what was
-// taken is given back.
+// A card that fails at any moment of a step gives an error, not a hang or a crash. All memory is
+// freed.
 TEST(TrainingOnACard, ABrokenCardIsAnError) {
   const auto device = std::make_shared<HostDevice>();
   const gpu::Recipe recipe = small(DType::kF32, false);
@@ -108,7 +108,7 @@ TEST(TrainingOnACard, ABrokenCardIsAnError) {
           gpu::Training training(*card, recipe);
           pipeline::Batch batch = gpu::synthetic_batch(0, 16, recipe.side, recipe.classes);
           training.step(batch);
-          training.step(batch);  // waits for the updates of the first
+          training.step(batch);  // waits for the updates of the first step
         },
         testing::ThrowsMessage<Error>(testing::HasSubstr("the card failed")));
     EXPECT_EQ(device->use().bytes, 0U);

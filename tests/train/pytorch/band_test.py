@@ -1,26 +1,26 @@
-"""Over 300 steps, in float32: winnow's losses keep within the band of PyTorch against itself.
+"""Over 300 steps in float32, winnow's losses stay within the band of PyTorch compared with itself.
 
-Rounding grows from step to step until two runs of one program on other numbers of threads have nothing in common but
-their course, so equality is no question any more; whether a run of winnow's can be told from one more run of
-PyTorch's is. On equal batches, for each of SEEDS initial weights, orders and augmentations, there are a run of
-winnow's, W, and two of PyTorch's, on one thread and on two, A and B. And to see what the test can see, C is PyTorch's
-without Nesterov's look ahead.
+Rounding errors grow from step to step, until two runs of one program on different numbers of threads share only their
+course. So the test does not ask for equality; it asks whether a run of winnow can be told from one more run of PyTorch.
+On equal batches, for each of SEEDS initial weights, orders and augmentations, there is one run of winnow, W, and two of
+PyTorch, A on one thread and B on two. C is PyTorch without Nesterov's look-ahead; it shows what the test can detect.
 
     distance(X, Y, window)   the largest |loss of X - loss of Y| over the WINDOW steps of a window
     band(window)             the largest distance(A, B, window) over the seeds
     off(X, window)           the largest min(distance(X, A, window), distance(X, B, window)) over the seeds
-    chance(X)                of X, A and B, choose one for each seed: in which share of all choices is the mean over
-                             the seeds of (mean loss of the chosen - that of the other two) at least as far from 0
-                             as where X is chosen everywhere?
+    chance(X)                choose one of X, A and B for each seed; the share of all choices in which the mean over
+                             the seeds of (mean loss of the chosen - that of the other two) is at least as far from 0
+                             as when X is chosen everywhere
 
-1. off(W) is at most FACTOR times band in every window. W, A and B being alike, off is often a bit larger than band,
-   and distances are a matter of factors as long as rounding still grows.
-2. chance(W) is at least LEAST: a W like A and B fails here that often by chance. This sees what lies within the
-   band but always on the same side.
-3. chance(C) is below 0.05, or the test sees nothing.
+1. off(W) is at most FACTOR times band in every window. Even if W, A and B are alike, off is often slightly larger than
+band, and distances vary by factors as long as rounding errors still grow.
+2. chance(W) is at least LEAST: even a correct W fails that often by chance. This detects what lies within the band but
+always on the same side.
+3. chance(C) is below 0.05; otherwise the test detects nothing.
 
-Learnable images of 8 x 8, or with WINNOW_CIFAR10 (a folder with train/<class>/*) 3,000 of CIFAR-10.
-Exits with 77 where Python's torch is missing."""
+Uses learnable images of 8 x 8; with WINNOW_CIFAR10 (a folder with train/<class>/*), 3,000 images of CIFAR-10. Exits
+with 77 if Python has no torch.
+"""
 
 import copy
 import itertools
@@ -46,7 +46,7 @@ FACTOR, LEAST = 2, 0.005
 
 
 def distances(x, y):
-    """By window."""
+    """The distance of two runs in each window."""
     return [max(abs(a - b) for a, b in zip(x[i : i + WINDOW], y[i : i + WINDOW])) for i in range(0, STEPS, WINDOW)]
 
 

@@ -1,4 +1,4 @@
-"""The random numbers of winnow's dropout (train/ops/dropout.h), written once more."""
+"""The random numbers of winnow's dropout (train/ops/dropout.h), implemented independently."""
 
 import numpy
 import torch
@@ -9,7 +9,7 @@ MASK = 2**64 - 1
 
 
 def philox(counter, key):
-    """Philox4x32-10 (Salmon et al. 2011): four words."""
+    """Philox4x32-10 (Salmon et al. 2011): returns four words."""
     for _ in range(10):
         a, b = 0xD2511F53 * counter[0], 0xCD9E8D57 * counter[2]
         counter = [(b >> 32) ^ counter[1] ^ key[0], b & 0xFFFFFFFF, (a >> 32) ^ counter[3] ^ key[1], a & 0xFFFFFFFF]
@@ -23,14 +23,14 @@ def sample_key(seed, step, sample):
 
 
 def split_mix(z):
-    """Steele et al. 2014, of an array of uint64."""
+    """SplitMix (Steele et al. 2014) of an array of uint64."""
     z = (z ^ (z >> numpy.uint64(30))) * numpy.uint64(0xBF58476D1CE4E5B9)
     z = (z ^ (z >> numpy.uint64(27))) * numpy.uint64(0x94D049BB133111EB)
     return z ^ (z >> numpy.uint64(31))
 
 
 def kept(key, operation, count, rate):
-    """Which of a sample's first `count` elements stay."""
+    """Which of a sample's first `count` elements are kept."""
     with numpy.errstate(over="ignore"):
         stream = split_mix(numpy.array(key ^ operation, dtype=numpy.uint64))
         numbers = numpy.arange(1, count + 1, dtype=numpy.uint64) * numpy.uint64(0x9E3779B97F4A7C15)
@@ -38,7 +38,7 @@ def kept(key, operation, count, rate):
 
 
 class Masks:
-    """Stands in for every Dropout and StochasticDepth of a module, which are numbered as they are called."""
+    """Replaces every Dropout and StochasticDepth of a module, numbered in the order of their calls."""
 
     class Layer(nn.Module):
         def __init__(self, masks, rate, whole_samples):
@@ -65,7 +65,7 @@ class Masks:
         return self
 
     def apply(self, x, rate, whole_samples):
-        """Elements are numbered channels last."""
+        """Applies the mask. Elements are numbered channels last."""
         self.calls += 1
         shape = (1,) * (x.ndim - 1) if whole_samples else x.movedim(1, -1).shape[1:]
         count = int(numpy.prod(shape))

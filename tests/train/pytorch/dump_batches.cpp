@@ -1,6 +1,9 @@
-// dump_batches CACHE OUT SEED AUGMENT BATCH FIRST COUNT: the global batches FIRST to FIRST + COUNT
-// - 1 that training on CACHE sees, as a safetensors file: "pixels" (COUNT, BATCH, H, W, C) of u8,
-// "labels" and "ids" (COUNT, BATCH).
+// dump_batches CACHE OUT SEED AUGMENT BATCH FIRST COUNT
+//
+// Writes the global batches FIRST to FIRST + COUNT - 1 that training on CACHE sees, as a
+// safetensors file:
+// "pixels"            u8, (COUNT, BATCH, H, W, C)
+// "labels", "ids"     (COUNT, BATCH)
 #include <cstdlib>
 #include <exception>
 #include <iostream>

@@ -1,4 +1,4 @@
-"""winnow's nets as plain PyTorch modules, with the names torchvision gives to layers."""
+"""winnow's nets as plain PyTorch modules, with torchvision's names of layers."""
 
 from torch import nn
 

@@ -1,7 +1,8 @@
-"""Nets are torchvision's, or the modules in other_nets.py: names, shapes, logits and a training step equal PyTorch's.
+"""Nets equal torchvision's, or the modules of other_nets.py: names, shapes, logits and a training step.
 
-Exits with 77 where Python's torch is missing; nets of torchvision are skipped where that is. Names as arguments: those
-nets alone."""
+Arguments are names of nets; without any, all are tested. Exits with 77 if Python has no torch; nets of torchvision are
+skipped if it is missing.
+"""
 
 import copy
 import csv
@@ -28,7 +29,7 @@ from peers import (TorchTrainer, checkpoint, config, dumped_batches, learnable_i
 
 CLASSES, TRAIN, TEST, BATCH, SEED = 4, 16, 8, 4, 7
 
-# name: side of images, module (none: torchvision's of that name)
+# name: (side of images, module; None: torchvision's of that name)
 NETS = {
     "resnet32": (16, lambda: other_nets.SmallResNet(5, CLASSES)),
     "resnet56": (16, lambda: other_nets.SmallResNet(9, CLASSES)),
@@ -66,7 +67,7 @@ def torchvision_net(name):
     if name == "googlenet_bn":
         return torchvision.models.googlenet(weights=None, num_classes=CLASSES, aux_logits=False, init_weights=True)
     module = getattr(torchvision.models, name)(weights=None, num_classes=CLASSES)
-    if name in ("alexnet", "vgg11_bn"):  # of small images winnow's nets take the map as it is
+    if name in ("alexnet", "vgg11_bn"):  # for small images winnow's nets keep the feature map as it is
         first = 1 if name == "alexnet" else 0
         module.avgpool = torch.nn.Identity()
         module.classifier[first] = torch.nn.Linear(256 if name == "alexnet" else 512, 4096)
@@ -74,7 +75,7 @@ def torchvision_net(name):
 
 
 def unlike_the_start(module):
-    """Statistics and scales as training would leave them, so that a mixed-up pair shows."""
+    """Sets statistics and scales as training would leave them, so that a mixed-up pair shows."""
     with torch.no_grad():
         for name, tensor in module.state_dict().items():
             if name.endswith("running_var"):
@@ -84,13 +85,13 @@ def unlike_the_start(module):
             elif name.endswith("layer_scale"):
                 tensor.uniform_(0.2, 0.4)
             elif name == "class_token" or name.startswith("heads.head"):
-                tensor.normal_(0, 0.05)  # zeros at first
+                tensor.normal_(0, 0.05)  # zeros initially
         for child in module.modules():
             if isinstance(child, (torch.nn.BatchNorm2d, torch.nn.LayerNorm)):
                 child.weight.uniform_(0.8, 1.2)
                 child.bias.normal_(0, 0.1)
             if isinstance(child, torch.nn.BatchNorm2d) and not isinstance(module, other_nets.Airbench):
-                child.momentum = 0.1  # winnow's, of all other nets
+                child.momentum = 0.1  # winnow's value for all other nets
 
 
 class Nets(program.Case):
@@ -107,7 +108,7 @@ class Nets(program.Case):
             assert done.code == 0, done.err
 
     def start(self, name):
-        """module, file of its weights, folder with data and cache"""
+        """Returns (module, file of its weights, folder with data and cache)."""
         side, make = NETS[name]
         if (make is None or name.startswith("vit_")) and torchvision is None:
             self.skipTest("this Python has no package torchvision")
@@ -142,7 +143,7 @@ class Nets(program.Case):
         self.near(ours, theirs, "logits", 1e-4)
 
     def test_features_are_pytorchs(self):
-        """What the last fully connected layer reads, of images of all splits."""
+        """Features are what the last fully connected layer reads, for the images of all splits."""
         for name in self.chosen:
             with self.subTest(net=name):
                 self.check_features(name)
@@ -163,18 +164,18 @@ class Nets(program.Case):
         last.register_forward_pre_hook(lambda _, inputs: read.append(inputs[0].flatten(1)))
         with torch.no_grad():
             module.eval().double()(normalised(self.pixels(data, names), self.net_of(cache), torch.float64))
-        theirs = read[-1] / (9 if name == "airbench94" else 1)  # a factor before the layer, in PyTorch behind it
+        theirs = read[-1] / (9 if name == "airbench94" else 1)  # a factor before the layer in winnow, behind it in PyTorch
         distance = ((ours - theirs).abs().amax(1) / theirs.abs().amax(1)).max().item()
         self.assertLessEqual(distance, 1e-3, name)
 
     def pixels(self, data, names):
-        """u8 (N, side, side, 3) of images by their names."""
+        """Pixels of images by name, u8 (N, side, side, 3)."""
         side = int(data.name)
         return torch.stack([torch.frombuffer(bytearray((data / "data" / name).read_bytes()[-side * side * 3:]),
                                              dtype=torch.uint8).reshape(side, side, 3) for name in names])
 
     def net_of(self, cache):
-        """What config.json says of a net's images."""
+        """What config.json says about the net and its images."""
         run = self.folder / "config"
         self.ok("train", cache, "--out", run, "--net", "lenet", "--max-steps", 1, "--batch-size", 4)
         net = config(run)["net"]
@@ -182,7 +183,7 @@ class Nets(program.Case):
         return net
 
     def test_whitening_is_airbenchs(self):
-        """Of all training images, on any number of ranks; a run that goes on keeps its filters."""
+        """Whitening reads all training images, on any number of ranks; a resumed run keeps its filters."""
         if "airbench94" not in self.chosen:
             self.skipTest("of airbench94 alone")
         side = NETS["airbench94"][0]
@@ -209,7 +210,7 @@ class Nets(program.Case):
         self.near(ours, torch.cat([theirs, -theirs]), "filters", 1e-5)
 
     def test_a_step_is_pytorchs(self):
-        """In float64 on both sides. Its weights come back under PyTorch's names; dropout drops the same elements."""
+        """Both sides compute in float64. The weights have PyTorch's names, and dropout drops the same elements."""
         for name in self.chosen:
             with self.subTest(net=name):
                 self.check_step(name)

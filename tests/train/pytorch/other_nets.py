@@ -1,4 +1,4 @@
-"""Nets of winnow that torchvision does not have, as plain PyTorch modules with the same names."""
+"""Nets of winnow that torchvision lacks, as plain PyTorch modules with the same names."""
 
 import torch
 from torch import nn
@@ -12,7 +12,7 @@ def conv(inputs, filters, kernel=1, stride=1):
 
 
 def stages(block, inputs, widths, blocks, expansion=1):
-    """Sequences of blocks; the first of all but the first sequence strides."""
+    """Sequences of blocks. Each sequence but the first begins with a strided block."""
     made = []
     for stage, width in enumerate(widths):
         layers = []
@@ -36,7 +36,7 @@ class SmallResNet(nn.Module):
 
 
 class PreactivatedBlock(nn.Module):
-    """He et al. 2016b; `kernels`: of its convolutions, the last of which has `expansion` times the width."""
+    """He et al. 2016b. `kernels` are those of its convolutions; the last has `expansion` times the width."""
 
     def __init__(self, inputs, width, stride, kernels=(3, 3), expansion=1):
         super().__init__()

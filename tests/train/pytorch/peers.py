@@ -1,4 +1,4 @@
-"""The same training by winnow and by PyTorch: data, weights and batches handed over as files."""
+"""The same training by winnow and by PyTorch. Data, weights and batches are handed over as files."""
 
 import copy
 import json
@@ -20,7 +20,7 @@ DUMP_BATCHES = os.environ["WINNOW_DUMP_BATCHES"]
 
 
 def learnable_images(folder, seed, classes=10, side=32, train=512, test=64):
-    """folder/{train,test}/<class>/*.ppm: of each class a smooth colour picture, faded and under noise."""
+    """Writes folder/{train,test}/<class>/*.ppm: each class is a smooth colour picture, faded and noisy."""
     random = numpy.random.default_rng(seed)
     coarse = random.uniform(0, 255, (classes, 5, 5, 3))
     at = numpy.linspace(0, 4, side)
@@ -39,13 +39,13 @@ def learnable_images(folder, seed, classes=10, side=32, train=512, test=64):
 
 
 def batches(cache, folder, seed, augment, batch, count, first=0):
-    """What winnow trains on: pixels (count, batch, H, W, C) of u8, labels (count, batch)."""
+    """The batches that winnow trains on: pixels (count, batch, H, W, C) of u8, labels (count, batch)."""
     tensors = dumped_batches(cache, folder, seed, augment, batch, count, first)
     return tensors["pixels"], tensors["labels"]
 
 
 def dumped_batches(cache, folder, seed, augment, batch, count, first=0):
-    """The same and the samples' "ids" (count, batch), by name."""
+    """The same with the samples' "ids" (count, batch), by name."""
     out = folder / "batches.safetensors"
     subprocess.run([DUMP_BATCHES, cache, out, *map(str, (seed, augment, batch, first, count))], check=True)
     tensors = safetensors_io.read(out)
@@ -54,17 +54,18 @@ def dumped_batches(cache, folder, seed, augment, batch, count, first=0):
 
 
 def normalised(pixels, net, arithmetic=torch.float32):
-    """u8 (N, H, W, C) as the net of this config.json sees it, (N, C, H, W)."""
+    """u8 (N, H, W, C) as the net of this config.json reads it, (N, C, H, W)."""
     scaled = pixels.permute(0, 3, 1, 2).to(arithmetic) / 255
     mean, deviation = (torch.tensor(net[name]).to(arithmetic).reshape(1, -1, 1, 1) for name in ("mean", "deviation"))
     return (scaled - mean) / deviation
 
 
 class TorchTrainer:
-    """PyTorch's own optimiser, schedules and loss with the recipe in a run's config.json. V = 1.
+    """PyTorch's own optimiser, schedules and loss, with the recipe in a run's config.json. V = 1.
 
-    Forward and backward compute in `arithmetic`; parameters, optimiser state and statistics are kept as `module` has
-    them."""
+    Forward and backward passes compute in `arithmetic`. Parameters, optimiser state and statistics have the type that
+    `module` gives them.
+    """
 
     def __init__(self, module, config, samples, arithmetic=torch.float32):
         recipe = config["recipe"]
@@ -74,7 +75,7 @@ class TorchTrainer:
         self.net = config["net"]
         trained = [p for p in module.parameters() if p.requires_grad]
         weights = [p for p in trained if p.ndim > 1]
-        others = [p for p in trained if p.ndim == 1]  # biases and batch norm
+        others = [p for p in trained if p.ndim == 1]  # biases and batch norms
         make, self.slots, _ = vectors.OPTIMIZERS[recipe["optimizer"]]
         self.optimizer = make(
             [{"params": weights, "weight_decay": recipe["weight_decay"]}, {"params": others, "weight_decay": 0}],
@@ -88,7 +89,7 @@ class TorchTrainer:
         self.schedule = schedules.SequentialLR(self.optimizer, [before, after], [warmup])
 
     def step(self, pixels, labels):
-        """Trains on one batch; its loss and learning rate."""
+        """Trains on one batch. Returns its loss and learning rate."""
         if self.computing is not self.module:
             self.computing.load_state_dict(self.module.state_dict())
         logits = self.computing.train()(normalised(pixels, self.net, self.arithmetic))
@@ -106,7 +107,7 @@ class TorchTrainer:
         return loss.item(), rate
 
     def tensors(self):
-        """As checkpoint() has them."""
+        """The tensors by name, as checkpoint() returns them."""
         slots = {f"{ours}.{name}": self.optimizer.state[p][theirs]
                  for name, p in self.module.named_parameters() if p.requires_grad for ours, theirs in self.slots.items()}
         state = {name: tensor for name, tensor in self.module.state_dict().items()
@@ -114,14 +115,14 @@ class TorchTrainer:
         return {**state, **slots}
 
     def take(self, tensors):
-        """Goes on from other numbers, as checkpoint() has them."""
+        """Continues from other numbers, in the form that checkpoint() returns."""
         with torch.no_grad():
             for name, tensor in self.tensors().items():
                 tensor.copy_(tensors[name])
 
 
 def checkpoint(run, step=None):
-    """All tensors of a run's checkpoint after `step` steps, or the newest, but num_batches_tracked."""
+    """All tensors of a run's checkpoint after `step` steps, or of the newest, without num_batches_tracked."""
     folder = run / "checkpoints" / (f"step-{step}" if step else "latest")
     tensors = {**safetensors_io.read(folder / "model.safetensors"),
                **safetensors_io.read(folder / "optimizer.safetensors")}
@@ -133,5 +134,5 @@ def config(run):
 
 
 def relative(ours, theirs):
-    """Distance in the L2 norm, relative to theirs."""
+    """Distance in the L2 norm, relative to the norm of theirs."""
     return ((ours - theirs).norm() / theirs.norm()).item()

@@ -1,6 +1,7 @@
-"""Numbers others can check: a step is PyTorch's step, and weights go to PyTorch and come from it.
+"""A step of winnow equals PyTorch's, and weights can go to PyTorch and come back.
 
-Exits with 77 where Python's torch is missing."""
+Exits with 77 if Python has no torch.
+"""
 
 import copy
 import csv
@@ -24,7 +25,7 @@ SIDE, TRAIN, CLASSES, BATCH, STEPS, SEED = 8, 320, 10, 32, 20, 7
 
 
 def randomised(module):
-    """Weights, running statistics, everything, as no initialisation would have them."""
+    """Sets weights and running statistics to values that no initialisation gives."""
     for name, tensor in module.state_dict().items():
         if name.endswith("running_var"):
             tensor.uniform_(0.5, 2)
@@ -36,7 +37,7 @@ def randomised(module):
 
 
 def away_from_kinks(module):
-    """Shifts of batch norm with which few activations are near zero."""
+    """Sets shifts of batch norms with which few activations are near zero."""
     for name, parameter in module.named_parameters():
         if parameter.ndim == 1 and name.endswith(".bias") and name != "fc.bias":
             torch.nn.init.uniform_(parameter, 2, 3)
@@ -54,7 +55,7 @@ class PyTorch(program.Case):
         assert done.code == 0, done.err
 
     def train(self, name, weights, *args, micro_batch=BATCH, ranks=0):
-        """STEPS steps with the recipe all tests share: the run's folder, its losses and learning rates."""
+        """Trains STEPS steps with the recipe that all tests share. Returns the run's folder, losses and learning rates."""
         run = self.folder / name
         self.ok("train", self.cache, "--out", run, "--recipe", "none", "--init-from", weights, "--net", "resnet20", "--seed", SEED,
                 "--batch-size", BATCH, "--micro-batch", micro_batch, "--epochs", 4, "--warmup-epochs", 0.5,
@@ -72,8 +73,10 @@ class PyTorch(program.Case):
             self.assertLessEqual(relative(ours[name], theirs[name]), most, f"{name} {when}")
 
     def every_step(self, name, augment, *args, start=lambda module: module, **parts):
-        """From the state in which each step found the net, PyTorch goes to the state in which it left it. Both
-        compute in float64 and keep float32, so this is about what is computed, at a rate people train with."""
+        """From the state before each step, PyTorch reaches the state after it.
+
+        Both compute in float64 and store float32, so this tests what is computed, at a realistic learning rate.
+        """
         torch.manual_seed(1)
         module = start(nets.ResNet20(classes=CLASSES))
         run, losses, rates = self.train(
@@ -102,20 +105,23 @@ class PyTorch(program.Case):
                                 micro_batch=micro_batch, ranks=ranks)
 
     def test_every_optimizer_is_pytorchs(self):
-        # RMSProp's first step divides a gradient by its own size: at a small eps the last bits of the smallest count.
+        # RMSProp's first step divides a gradient by its own size: with a small eps, the last bits of the smallest gradients matter.
         others = {"rmsprop": ["--eps", 0.001]}
         for optimizer in vectors.OPTIMIZERS:
             with self.subTest(optimizer=optimizer):
                 self.every_step(optimizer, "none", "--optimizer", optimizer, "--lr", 0.002, *others.get(optimizer, []))
 
     def test_twenty_steps_equal_pytorchs(self):
-        """In float32, with nothing put right on the way. Rounding puts one in a few million activations on the
-        other side of ReLU's kink, which changes a gradient by up to 1e-3 at once where the contributions of
-        pixels nearly cancel, as they do with the usual initial values, and every step multiplies that: PyTorch
-        with one thread is 10 % off from itself with two after 20 steps at rate 0.001. So batch norm starts with
-        shifts in [2, 3], where few activations are near zero and contributions add up; of 8 seeds, PyTorch in
-        float32 is off from float64 by 4e-6 at most then. The rate is 0.001, for at 0.01 the loss of such a
-        start explodes, and rounding with it."""
+        """In float32, without correcting anything on the way.
+
+        Rounding puts one in a few million activations on the other side of ReLU's kink. If the contributions of pixels
+        nearly cancel, as with the usual initial values, that changes a gradient by up to 1e-3, and every step
+        multiplies the error. PyTorch with one thread and with two is then 10 % apart after 20 steps at rate 0.001.
+
+        So batch norms start with shifts in [2, 3], where few activations are near zero and contributions add up. Over 8
+        seeds, PyTorch in float32 is then at most 4e-6 away from float64. The rate is 0.001: at 0.01 the loss explodes
+        from such a start, and rounding errors with it.
+        """
         torch.manual_seed(2)
         module = away_from_kinks(nets.ResNet20(classes=CLASSES))
         weights = self.start(module)
@@ -130,11 +136,11 @@ class PyTorch(program.Case):
                 loss, _ = peer.step(pixels[step], labels[step])
                 self.assertLessEqual(abs(losses[step] - loss), 1e-4 * loss, f"loss of step {step}, {augment}")
             self.same_tensors(checkpoint(run), peer.tensors(), 1e-3, f"after {STEPS} steps, {augment}")
-            for name in ("conv1.weight", "layer3.2.bn2.running_mean", "fc.weight"):  # there was something to see
+            for name in ("conv1.weight", "layer3.2.bn2.running_mean", "fc.weight"):  # the weights did change
                 self.assertGreater(relative(peer.tensors()[name], before[name]), 1e-3, name)
 
     def logits(self, subject, *args):
-        """What winnow eval says of the test images: {name: logits}."""
+        """The logits that winnow eval writes for the test images: {name: logits}."""
         predictions = self.folder / "predictions.csv"
         self.ok("eval", subject, self.cache, "--predictions", predictions, "--logits", *args)
         with open(predictions, newline="") as file:
@@ -161,9 +167,9 @@ class PyTorch(program.Case):
         return torch.frombuffer(bytearray(path.read_bytes()[-SIDE * SIDE * 3:]), dtype=torch.uint8).reshape(SIDE, SIDE, 3)
 
     def test_vectors_are_pytorchs(self):
-        """The files that test train.optim compares with are what this PyTorch does.
+        """The files that train.optim is tested with agree with the installed PyTorch.
 
-        Another processor's vector units round another way, so steps may part by a few units in the last place.
+        Other vector units round differently, so steps may differ by a few units in the last place.
         """
         for name, cases in vectors.vectors().items():
             stored = json.loads((program.pathlib.Path(__file__).parents[2] / "data" / "optim" / name).read_text())
@@ -186,12 +192,12 @@ class PyTorch(program.Case):
         torch.manual_seed(4)
         module = randomised(nets.ResNet20(classes=CLASSES))
         run, _, _ = self.train("run", self.start(module), "--lr", 0.05)
-        net = config(run)["net"]  # mean and deviation depend on the cache alone
+        net = config(run)["net"]  # mean and deviation depend only on the cache
         for dtype in (torch.float32, torch.bfloat16, torch.float16, torch.float64):
             state = {name: tensor.to(dtype) if tensor.is_floating_point() else tensor
                      for name, tensor in module.state_dict().items()}
             as_stored = copy.deepcopy(module)
-            as_stored.load_state_dict(state)  # rounded, back in float32
+            as_stored.load_state_dict(state)  # rounded, and back in float32
             backwards = {"head.prototypes": torch.ones(3, 5), **dict(reversed(state.items()))}
             weights = self.folder / "theirs.safetensors"
             safetensors_io.write(weights, backwards)

@@ -1,6 +1,6 @@
-"""ResNet-18 and ResNet-34 are torchvision's: names, evaluation and training steps equal PyTorch's.
+"""ResNet-18 and ResNet-34 equal torchvision's: names, evaluation and training steps equal PyTorch's.
 
-Exits with 77 where Python's torch is missing."""
+Exits with 77 if Python has no torch."""
 
 import copy
 import csv
@@ -23,7 +23,7 @@ SIDE, TRAIN, TEST, CLASSES, BATCH, STEPS, SEED = 16, 64, 20, 10, 16, 2, 7
 
 
 class ResNet(nn.Module):
-    """torchvision.models.resnet.ResNet with basic blocks, for those who have torch alone."""
+    """torchvision.models.resnet.ResNet with basic blocks, for machines that have only torch."""
 
     def __init__(self, blocks, classes=CLASSES):
         super().__init__()
@@ -81,7 +81,7 @@ class ResNets(program.Case):
             self.assertEqual(shapes, {name: tensor.shape for name, tensor in theirs.items()})
 
     def test_steps_are_pytorchs(self):
-        """In float64 on both sides, from the state in which each step found the net."""
+        """Both sides compute in float64, each step from winnow's state before it."""
         for net in NETS:
             with self.subTest(net=net):
                 module, weights = self.start(net)

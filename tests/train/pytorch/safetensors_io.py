@@ -12,12 +12,12 @@ DTYPES = {
 
 
 def write(path, tensors):
-    """`tensors`: {name: torch.Tensor}, as of state_dict()."""
+    """Writes `tensors`, {name: torch.Tensor} like state_dict()."""
     names = {dtype: name for name, dtype in DTYPES.items()}
     header, data = {}, bytearray()
     for name, tensor in tensors.items():
         tensor = tensor.detach().contiguous()
-        # bfloat16 is nothing that numpy knows: bytes are taken through a type of its width
+        # numpy has no bfloat16: the bytes go through an integer type of the same width
         raw = (tensor.view(torch.int16) if tensor.dtype == torch.bfloat16 else tensor).numpy().tobytes()
         header[name] = {"dtype": names[tensor.dtype], "shape": list(tensor.shape),
                         "data_offsets": [len(data), len(data) + len(raw)]}

@@ -1,7 +1,8 @@
-"""What PyTorch's optimisers and learning-rate schedules do, as files that test train.optim reads.
+"""Writes steps of PyTorch's optimisers and learning-rate schedules as files that test train.optim reads.
 
 python3 vectors.py FOLDER writes FOLDER/optimizers/NAME.json and FOLDER/schedules/NAME.json; tests/data/optim has
-them. One more: a row of OPTIMIZERS or SCHEDULES."""
+them. To add one: a row of OPTIMIZERS or SCHEDULES.
+"""
 
 import itertools
 import json
@@ -26,7 +27,7 @@ def rmsprop(groups, lr, options):
     return torch.optim.RMSprop(groups, lr=lr, alpha=options["alpha"], eps=options["eps"], momentum=options["momentum"])
 
 
-# Name here: how PyTorch makes it for groups that have their weight decay, {slot: PyTorch's name}, options of the cases.
+# winnow's name: (how PyTorch makes it for groups with their weight decay, {slot: PyTorch's name}, options of the cases)
 OPTIMIZERS = {
     "sgd": (sgd, {"momentum": "momentum_buffer"}, [
         {"momentum": 0.9, "weight_decay": 1e-4, "nesterov": 1},
@@ -60,7 +61,7 @@ def poly(optimizer, total_steps, steps_per_epoch, options):
     return torch.optim.lr_scheduler.PolynomialLR(optimizer, total_steps, options["power"]), 1
 
 
-# Name here: how PyTorch makes it and after how many steps it is stepped, options of the cases.
+# winnow's name: (how PyTorch makes it, the number of steps after which it is stepped, options of the cases)
 SCHEDULES = {
     "cosine": (cosine, [{}]),
     "poly": (poly, [{"power": 2}, {"power": 1}, {"power": 0.9}]),
@@ -71,7 +72,7 @@ SCHEDULES = {
 
 
 def optimizer_case(make, slots, options, decay):
-    """A few elements, of which one has gradients near the smallest that matter, and one none."""
+    """A few elements: one has gradients near the smallest that matter, one has none."""
     random = torch.Generator().manual_seed(7)
     rates = [0.1 / (1 + step) for step in range(STEPS)]
     start = torch.tensor([0.5, -1.5, 2.0, 1e-3, -3.0, 0.25, 7.0, 1.0])
@@ -118,7 +119,7 @@ def vectors():
 
 
 def numbers(value):
-    """The numbers anywhere in it, in order."""
+    """All numbers anywhere in it, in order."""
     if isinstance(value, dict):
         value = list(value.values())
     return [n for item in value for n in numbers(item)] if isinstance(value, list) else [value]
