@@ -1,4 +1,4 @@
-// Measurements of pictures by the audit, and the issues that it finds in tables.
+// The measures that the audit takes of pictures, and the issues that it finds in tables.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -33,7 +33,7 @@ Image flat(int height, int width, std::array<std::uint8_t, 3> colour) {
   return image;
 }
 
-// A picture, and what cleanvision measures of it.
+// A picture and cleanvision's measures of it.
 struct Golden {
   std::string kind;
   int width;
@@ -72,7 +72,7 @@ TEST(Measures, AreCleanvisions) {
     EXPECT_NEAR(m.edges, g.edges, whole ? 1e-4 * g.edges : 0.06) << what;
     const double histogram = m.edges < 35 ? g.histogram : 0;
     EXPECT_NEAR(m.histogram, histogram, (whole ? 1e-4 : 0.04) * g.histogram) << what;
-    if (g.width * g.height >= 100) {  // else a rank falls between values that are far apart
+    if (g.width * g.height >= 100) {  // otherwise a rank falls between values that are far apart
       EXPECT_NEAR(m.brightness_99, g.brightness_99, all ? 0.01 : 0.03) << what;
       EXPECT_NEAR(m.brightness_5, g.brightness_5, all ? 0.01 : 0.03) << what;
     }
@@ -109,7 +109,7 @@ TEST(Measures, OfPlainPictures) {
   const Measures white = measure(flat(40, 50, {255, 255, 255}).view());
   EXPECT_FLOAT_EQ(white.white, 1);
   EXPECT_NEAR(white.brightness_5, 1, 1e-3);
-  EXPECT_NEAR(white.edges, 72.24, 0.01);  // the border stays white, as with cleanvision
+  EXPECT_NEAR(white.edges, 72.24, 0.01);  // the border stays white, as in cleanvision
   EXPECT_EQ(white.colour, 0);
   EXPECT_NEAR(white.entropy, std::log2(3), 1e-4);
   const Measures red = measure(flat(40, 50, {200, 0, 0}).view());
@@ -132,7 +132,7 @@ TEST(Measures, ThatNoPictureHasAreRefused) {
   EXPECT_FALSE(is_sound({.orientation = 9}));
 }
 
-// A picture nothing is wrong with.
+// The measures of a picture without issues.
 constexpr Measures kFine{.brightness_99 = 0.9F,
                          .brightness_5 = 0.1F,
                          .white = 0.01F,
@@ -189,7 +189,7 @@ TEST(Issues, OfOnePictureBeginBelowTheirThresholds) {
   table.audit[5].edges = 34.2F;  // 1 - exp(-0.342) = 0.2897
   table.audit[6].edges = 34.3F;
   table.audit[7].edges = 5;
-  table.audit[7].histogram = 30;  // tells enough: 0.0488 + 0.2592
+  table.audit[7].histogram = 30;  // informative enough: 0.0488 + 0.2592
   table.audit[8].entropy = 2.99F;
   table.audit[9].orientation = 6;
   table.audit[10].colour = 0.001F;
@@ -219,14 +219,15 @@ TEST(Issues, WhatMostPicturesAreIsNone) {
 
 TEST(Issues, OddSizesLieFarOutsideTheQuartiles) {
   Fingerprints table = table_of(std::vector(9, kFine));
-  // Sides 100, 110, ..., 180, all square: quartiles 120 and 160, so 0 to 280 is usual.
+  // Square pictures with sides 100, 110, ..., 180. The quartiles are 120 and 160, so 0 to 280 is
+  // usual.
   for (std::uint32_t i = 0; i < 9; ++i) table.widths_px[i] = table.heights_px[i] = 100 + 10 * i;
   EXPECT_THAT(rows_with(Issue::kOddSize, table), ElementsAre());
   table.widths_px[8] = table.heights_px[8] = 279;
   EXPECT_THAT(rows_with(Issue::kOddSize, table), ElementsAre());
   table.widths_px[8] = table.heights_px[8] = 281;
   EXPECT_THAT(rows_with(Issue::kOddSize, table), ElementsAre(8));
-  // All equal but one.
+  // All equal except one.
   table.widths_px.assign(9, 100);
   table.heights_px.assign(9, 100);
   EXPECT_THAT(rows_with(Issue::kOddSize, table), ElementsAre());
@@ -264,7 +265,7 @@ TEST(Issues, OfNearPicturesAreOfThoseThatHaveEnoughForTheHash) {
   for (const Issue issue : {Issue::kNearDuplicate, Issue::kLabelConflict}) {
     EXPECT_THAT(rows_with(issue, table), ElementsAre(0, 1, 2, 3, 4, 5));
   }
-  table.codes[0].hash = "pdq";  // whose advised quality is 50
+  table.codes[0].hash = "pdq";  // whose advised least quality is 50
   for (const Issue issue : {Issue::kNearDuplicate, Issue::kLabelConflict}) {
     EXPECT_THAT(scores_of(issue, table, "pdq"), ElementsAre(1, 1, 1, 1, 0, 0));
   }
@@ -282,7 +283,7 @@ TEST(Issues, ReadEachColumnOnceAndComeInOrder) {
   for_each_issue(all_issues(), counted, "phash",
                  [&](const IssueRow& row, const std::vector<float>& scores) {
                    seen.push_back(row.issue);
-                   // Alone as with all others.
+                   // The score of an issue alone equals its score among all issues.
                    EXPECT_EQ(scores, scores_of(row.issue, table, "phash")) << row.name;
                  });
   EXPECT_EQ(seen.size(), static_cast<std::size_t>(kIssueCount));
@@ -378,12 +379,13 @@ TEST(DropIssues, ObeysWhatPeopleSaid) {
   const Result result = deduplicate(table, options);
   EXPECT_THAT(result.selection.rules,
               ElementsAre(Rule::kIssue, Rule::kKept, Rule::kReview, Rule::kKept, Rule::kReview));
-  EXPECT_EQ(result.spared_by_review, 1U);  // the other is in test, where none goes for an issue
+  // the other is in test, where no image is removed for an issue
+  EXPECT_EQ(result.spared_by_review, 1U);
   EXPECT_EQ(result.dropped_by_review, 2U);
   const auto json = nlohmann::json::parse(json_summary(result, options));
   EXPECT_EQ(json["review"]["spared"], 1);
   EXPECT_EQ(json["review"]["dropped"], 2);
-  EXPECT_EQ(json["issues"]["dark"], 1);  // the other went before
+  EXPECT_EQ(json["issues"]["dark"], 1);  // the review removed the other one
 }
 
 TEST(IssuePictures, AreOfOneFileEachTheWorstOfEachIssueFirst) {
@@ -411,7 +413,7 @@ TEST(IssuePictures, AreOfOneFileEachTheWorstOfEachIssueFirst) {
   EXPECT_THAT(without.at(0).rows, ElementsAre(1));
 }
 
-// A picture that leaks and is removed for an issue frees its copy in the other split.
+// Removing a leaking picture for an issue frees its copy in the other split.
 TEST(DropIssues, BeforeLeaksAreSettled) {
   Fingerprints table = table_of(std::vector(2, kFine));
   table.splits = {Split::kTrain, Split::kVal};
@@ -441,7 +443,7 @@ TEST(DropIssues, IsAnOlderSelectionWithoutAny) {
   Bytes some = serialize(selection);
   EXPECT_EQ(static_cast<int>(some.at(8)), 3);
   EXPECT_EQ(parse_selection(some, "selection"), selection);
-  // A version that is not that of what it holds is no file of ours.
+  // A version that does not fit the contents is refused.
   some.at(8) = std::byte{1};
   const std::uint64_t sum = xxh3_64(BytesView(some).first(some.size() - 8));
   std::memcpy(some.data() + some.size() - 8, &sum, 8);

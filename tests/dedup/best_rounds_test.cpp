@@ -33,7 +33,7 @@ std::vector<std::uint32_t> in_order(std::size_t rows) {
   return places;
 }
 
-// Says surely that the row of greater worth is better, and counts what it is asked.
+// Always prefers the row of greater worth, without doubt, and counts the questions.
 class Judge {
  public:
   Judge(const Pairs& pairs, std::vector<int> worth) : pairs_(pairs), worth_(std::move(worth)) {}
@@ -58,8 +58,8 @@ class Judge {
   std::atomic<int> asked_{0};
 };
 
-// By row how often it was worse.
-std::map<std::uint32_t, int> lost_of(const std::vector<std::optional<PictureComparison>>& told) {
+// How often each row was the worse one.
+std::map<std::uint32_t, int> lost_of(const std::vector<std::optional<ToldPair>>& told) {
   std::map<std::uint32_t, int> lost;
   for (const auto& pair : told) {
     if (pair) ++lost[pair->preference.worse];
@@ -83,7 +83,7 @@ TEST(BestRounds, AGuessThatIsRightTakesOneComparisonForEachOther) {
 TEST(BestRounds, AGuessThatMostBeatIsGivenUpEarly) {
   const Pairs pairs = all_pairs(0, 12);
   std::vector<int> worth(12);
-  worth[0] = -100;  // as an enlargement, which has most pixels
+  worth[0] = -100;  // like an enlargement, which has the most pixels
   worth[1] = 1;
   Judge judge(pairs, worth);
   auto lost = lost_of(compare_for_best(pairs, in_order(12), judge.compare()));
@@ -114,7 +114,7 @@ TEST(BestRounds, NothingButTheBestIsUnbeatenWhateverWasGuessed) {
 }
 
 TEST(BestRounds, WhatIsNotLinkedToTheBestGoesOnAmongItself) {
-  // 0 - 1, 1 - 2, 2 - 3, 3 - 4: 0 stays and takes 1; then 3 is best of what is left.
+  // 0 - 1, 1 - 2, 2 - 3, 3 - 4: 0 stays and replaces 1; then 3 is the best of the rest.
   const Pairs pairs{{0, 1}, {1, 2}, {2, 3}, {3, 4}};
   Judge judge(pairs, {9, 1, 2, 8, 3});
   const auto told = compare_for_best(pairs, in_order(5), judge.compare());
@@ -125,7 +125,7 @@ TEST(BestRounds, WhatIsNotLinkedToTheBestGoesOnAmongItself) {
   EXPECT_FALSE(told[1]) << "what goes with 0 needs no more comparisons";
 }
 
-// 1 was written upon, and nothing but a third picture tells.
+// One picture has writing on it, and only comparing with a third tells which.
 TEST(BestRounds, AThirdTellsWhichWasAltered) {
   const Pairs pairs = all_pairs(0, 3);
   const ComparePair compare = [&](std::size_t pair) {

@@ -27,7 +27,7 @@ namespace winnow::dedup::best_test {
 constexpr int kWidth = 320;
 constexpr int kHeight = 232;
 
-// As JPEG of one step for all frequencies: blocks of 8 x 8 pixels rounded to multiples of it.
+// Like JPEG with one quantisation step for all frequencies, in blocks of 8 x 8 pixels.
 Image compressed(const Image& image, double step) {
   Image out = image;
   std::array<std::array<double, 8>, 8> cosines{};
@@ -109,7 +109,7 @@ Image scaled(const Image& image, double share) {
                 static_cast<int>(share * image.width_px), ResampleFilter::kBilinear);
 }
 
-// White with black strokes.
+// A white image with black strokes.
 Image caption(int width, int height) {
   Image out = plain(width, height, 250);
   for (int y = height / 4; y < height * 3 / 4; ++y) {
@@ -120,12 +120,12 @@ Image caption(int width, int height) {
   return out;
 }
 
-// map  of the first to the second, in shares
+// `map` leads from the first picture to the second, in shares of their sides.
 std::optional<Better> better(const Image& a, const Image& b, const Affine& map = {}) {
   return better_picture({&a, true}, {&b, true}, map).better;
 }
 
-// Whether the first is said to be better for that, from either side.
+// Expects the first picture to be better for the reason `why`, whichever side is asked.
 void expect_first(const Image& a, const Image& b, KeptFor why, const Affine& map = {}) {
   const auto here = better(a, b, map);
   const auto there = better(b, a, inverse(map));
@@ -171,7 +171,8 @@ TEST(BetterPicture, TheOneThatOthersWereMadeOfIsBetter) {
   }
 }
 
-// The better one is the more compressed: its steps are seen in the copy, and not the other way.
+// The better picture is compressed more strongly. Its quantisation steps show in the copy; those of
+// the copy do not show in it.
 TEST(BetterPicture, ACopyOfFinerStepsIsStillACopy) {
   for (std::uint64_t seed = 1; seed <= 2; ++seed) {
     const Image first = original(seed, 12);
@@ -194,7 +195,7 @@ TEST(BetterPicture, ABlurredOneLoses) {
   }
 }
 
-// Each pixel further from the mean of those around it, as far as black and white allow.
+// Moves each pixel away from the mean of its neighbours, within black and white.
 Image sharpened(const Image& image) {
   Image out = image;
   for (int y = 0; y < image.height_px; ++y) {
@@ -223,7 +224,7 @@ TEST(BetterPicture, ASharpenedOneLoses) {
   }
 }
 
-// The crop shows the steps of the picture that it was made from.
+// The crop shows the quantisation steps of its original.
 TEST(BetterPicture, ACropOfAFramedPictureLoses) {
   for (std::uint64_t seed = 1; seed <= 2; ++seed) {
     const Image framed = compressed(
@@ -264,7 +265,7 @@ TEST(PreferredOrder, IsTotalAndTheSameInWhateverOrderItIsTold) {
   for (int round = 0; round < 50; ++round) {
     const std::uint32_t rows = 2 + rng.next_u32() % 30;
     const Fingerprints table = table_of(rows);
-    std::map<std::pair<std::uint32_t, std::uint32_t>, Preference> told;  // with cycles
+    std::map<std::pair<std::uint32_t, std::uint32_t>, Preference> told;  // contains cycles
     for (std::uint32_t i = 0; i < 3 * rows; ++i) {
       const std::uint32_t a = rng.next_u32() % rows;
       const std::uint32_t b = rng.next_u32() % rows;
@@ -321,7 +322,7 @@ TEST(PreferenceByColumns, ColourThenPixelsThenTheFirst) {
   EXPECT_EQ(preference_by_columns(table, 3, 1), (Preference{1, 3, KeptFor::kFirst}));
 }
 
-// Pictures as links have them, all linked to all by these maps to the first.
+// Links all pictures to each other, with identical maps.
 std::shared_ptr<const PreferredOrder> order_of(const std::vector<Image>& pictures,
                                                const Fingerprints& table) {
   VerifiedLinks links;
@@ -339,7 +340,7 @@ std::shared_ptr<const PreferredOrder> order_of(const std::vector<Image>& picture
                     links, how);
 }
 
-// Each is compressed once, so that no two tell which was made of the other.
+// Each picture is compressed once, so no two show which was made from the other.
 TEST(BestOrder, OfThreeTheOneThatDiffersLeastFromTheOthersIsClean) {
   for (std::uint64_t seed = 1; seed <= 2; ++seed) {
     const Image raw = scene(seed, kWidth, kHeight);

@@ -13,14 +13,14 @@
 
 namespace winnow::dedup::choice_test {
 
-// Images with codes of 256 bits, without labels.
+// Images with codes of 256 bits, and no labels.
 class Images {
  public:
   explicit Images(std::size_t strangers, std::uint64_t seed = 1) : rng_(test_rng(seed)) {
     for (std::size_t i = 0; i < strangers; ++i) add(random_code());
   }
 
-  // One more that is `bits` away from image `of`.
+  // Adds an image whose code differs from that of image `of` in `bits` bits.
   void add_near(std::size_t of, std::uint32_t bits, std::vector<std::int32_t> labels = {}) {
     std::vector<std::uint64_t> code(codes_.begin() + static_cast<std::ptrdiff_t>(4 * of),
                                     codes_.begin() + static_cast<std::ptrdiff_t>(4 * of + 4));
@@ -42,7 +42,7 @@ class Images {
   TestImage& image(std::size_t i) { return images_[i]; }
   std::size_t size() const { return images_.size(); }
 
-  // With a column phash16, and one phash of codes that say nothing but `short_codes`.
+  // A table with a column phash16, and one phash that has only `short_codes`.
   Fingerprints table(const std::vector<std::uint64_t>& short_codes = {}) const {
     Fingerprints table = make_table(images_);
     table.codes.clear();
@@ -159,7 +159,7 @@ TEST(Choice, SetsOfNothingButCopiesOfCopiesAreToldFromStrangers) {
 TEST(Choice, LabelsLowerItWhereStrangersAreNearerThanByChance) {
   Images images(2000);
   for (std::size_t i = 0; i < 200; ++i) images.add_near(i, 70);
-  images.label_all(10);  // whatever is near
+  images.label_all(10);  // including near images
   for (std::size_t i = 0; i < 100; ++i) {
     images.add_near(i + 500, 20, images.image(i + 500).labels);
   }
@@ -185,14 +185,14 @@ TEST(Choice, EqualPixelsAreNoStrangersWhateverTheirLabels) {
   ASSERT_TRUE(chosen);
   EXPECT_GT(chosen->choice.threshold, 70);
   EXPECT_LT(chosen->choice.false_pairs, 0.5);
-  // With other pixels they would be.
+  // With other pixels, they count as different pictures.
   table.pixel_hashes = table.file_hashes;
   EXPECT_FALSE(chosen_of(table));
 }
 
 TEST(Choice, PicturesThatAreAlikeAreToldWithoutLabels) {
   Images images(1500);
-  // As digits are: each has others at all distances, more of them the further.
+  // As with digits: each has others at all distances, and more of them further away.
   for (std::size_t i = 0; i < 600; ++i) {
     images.add_near(i, 70 + static_cast<std::uint32_t>(i) / 25);
   }
@@ -201,7 +201,7 @@ TEST(Choice, PicturesThatAreAlikeAreToldWithoutLabels) {
   ASSERT_TRUE(chosen->choice.alike);
   EXPECT_FALSE(chosen->choice.alike->by_class);
   EXPECT_GT(static_cast<double>(chosen->choice.alike->pairs), 3 * chosen->choice.alike->expected);
-  // The threshold that chance alone allows links different pictures.
+  // The threshold that chance alone would allow links different pictures.
   EXPECT_LT(chosen->choice.threshold, chosen->choice.alike->allowed - 5);
 }
 
@@ -233,7 +233,7 @@ TEST(Choice, IsOfTheHashThatFindsMostAndOfMuchTheSameTheLongest) {
   EXPECT_EQ(with(29).pairs, 29U);
 }
 
-// All of whose pairs are right.
+// A curve whose pairs are all right.
 Curve curve_of(const std::string& hash, int bits, std::uint64_t pairs) {
   Curve curve;
   curve.hash = hash;
@@ -244,7 +244,7 @@ Curve curve_of(const std::string& hash, int bits, std::uint64_t pairs) {
 }
 
 TEST(Choice, OfSeveralIsTheSameInAnyOrderOfThem) {
-  // 10 and 14 differ by little, and 14 and 18, but 10 are too few.
+  // 10 and 14 differ little, and so do 14 and 18, but 10 is too few.
   const std::vector curves{curve_of("longest", 256, 10), curve_of("long", 128, 14),
                            curve_of("short", 64, 18)};
   std::vector<std::size_t> order{0, 1, 2};
@@ -302,7 +302,7 @@ TEST(Choice, WhatWasFoundForItIsNotSearchedForAgain) {
     EXPECT_GT(replayed.removed, 70U);
   }
   EXPECT_EQ(searches, 1);
-  // Other rows, or further ones, are.
+  // A search for other rows or greater distances runs again.
   Options options;
   options.hash = "phash16";
   options.threshold = 100;

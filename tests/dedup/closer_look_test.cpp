@@ -22,12 +22,12 @@ Image part(const Image& image, Box box) {
   return resize(view, view.height_px, view.width_px, ResampleFilter::kBilinear);
 }
 
-// Two pictures of rows 0 and 1, and what a closer look makes of a pair of them.
+// Two pictures, rows 0 and 1, and the result of a closer look at pairs of them.
 struct Two {
   Image a;
   Image b;
-  Affine map = {.xx = 1, .yy = 1};  // in shares
-  // Set for both or for none.
+  Affine map = {.xx = 1, .yy = 1};  // in shares of the sides
+  // The colours of both pictures.
   std::optional<Image> colours_a = {};
   std::optional<Image> colours_b = {};
 
@@ -99,7 +99,7 @@ TEST(CloserLook, LeavesOutTwoPagesOfOneForm) {
     const LookedCloser looked = two.look(pairs, has_larger);
     EXPECT_TRUE(pairs.empty());
     ASSERT_EQ(looked.look_alikes.size(), 1);
-    EXPECT_EQ(looked.look_alikes[0].probability, 0.999F);  // as it came
+    EXPECT_EQ(looked.look_alikes[0].probability, 0.999F);  // unchanged
   }
 }
 
@@ -115,7 +115,7 @@ TEST(CloserLook, KeepsACopyOfAPage) {
   EXPECT_GT(pairs[0].probability, 0.99);
 }
 
-// Twelve copies of a page: of each the larger pictures of eight pairs are read.
+// Twelve copies of a page: for each, the larger pictures are read for eight pairs.
 TEST(CloserLook, SaysWhatItPassedOver) {
   std::vector<VerifiedPair> pairs;
   for (std::uint32_t a = 0; a < 12; ++a) {
@@ -133,7 +133,7 @@ TEST(CloserLook, SaysWhatItPassedOver) {
   EXPECT_TRUE(looked.skipped.contains({10, 11})) << "both have eight others";
 }
 
-// A page and the same in gray: what its colours are decides.
+// A page in grey: its colours decide.
 TEST(CloserLook, RefusesPlainPicturesOfOtherColours) {
   const auto coloured = [](std::uint8_t red, std::uint8_t green, std::uint8_t blue) {
     Image image(kColourSide, kColourSide, 3);

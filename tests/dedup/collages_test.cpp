@@ -12,7 +12,7 @@ namespace winnow::dedup::collages_test {
 
 constexpr int kSide = 120;
 
-// Puts `picture` to a place of `ground`.
+// Pastes `picture` at a place of `ground`.
 void paste(const Image& picture, int left, int top, Image& ground) {
   for (int y = 0; y < picture.height_px; ++y) {
     for (int x = 0; x < picture.width_px; ++x) {
@@ -27,7 +27,7 @@ Image cut(const Image& image, Box box) {
   return resize(view, view.height_px, view.width_px, ResampleFilter::kBilinear);
 }
 
-// The map of a picture that is `across` by `down` of another, from left and top on; all in shares.
+// The map of a picture that covers `across` by `down` of another, from (left, top) on; in shares.
 Affine into(double left, double top, double across, double down) {
   return {.xx = across, .x0 = left, .yy = down, .y0 = top};
 }
@@ -77,7 +77,7 @@ TEST(Collages, MayHaveMorePicturesAndAGround) {
   EXPECT_EQ(collages_among(all_pictures, pairs), std::vector<std::uint32_t>{4});
 }
 
-// Two crops that do not meet lie in it as two pictures lie in a collage.
+// Two crops that do not overlap lie in their photo just as two pictures lie in a collage.
 TEST(Collages, AreNotPhotosWithTwoOfTheirCrops) {
   for (std::uint64_t seed = 100; seed < 140; ++seed) {
     const Image photo = scene(seed, 2 * kSide, kSide);

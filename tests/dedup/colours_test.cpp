@@ -10,7 +10,7 @@ namespace winnow::dedup::colours_test {
 
 using Colour = std::array<double, 3>;
 
-// A flag of three upright stripes, each pixel changed by `edit`.
+// A flag of three vertical stripes, each pixel changed by `edit`.
 Image flag(
     const std::array<Colour, 3>& stripes, const std::function<Colour(Colour, int x, int y)>& edit =
                                               [](Colour c, int, int) { return c; }) {
@@ -84,7 +84,7 @@ TEST(Colours, WhatIsCoveredMayDiffer) {
   EXPECT_TRUE(have_other_colours(flag(kItaly), flag(kItaly, covered), kWhole, true));
 }
 
-// The right half of a picture is aligned with its right half, not with its left one.
+// The right half of a picture is compared with its right half, not with its left half.
 TEST(Colours, AreLaidByTheMap) {
   const Image whole = flag(kItaly);
   Image right(120, 60, 3);  // the right stripe
@@ -95,7 +95,7 @@ TEST(Colours, AreLaidByTheMap) {
   }
   const Image part = *colours_of(right.view());
   EXPECT_LT(colour_difference(part, whole, {.xx = 1.0 / 3, .x0 = 2.0 / 3, .yy = 1}, 0.9), 12);
-  // Nearly all of it lies beyond.
+  // Nearly all of it lies outside the whole.
   EXPECT_EQ(colour_difference(part, whole, {.xx = 1, .x0 = 0.99, .yy = 1}, 0.9), 0);
 }
 

@@ -13,7 +13,7 @@ namespace winnow::dedup::combine_test {
 
 using testing::ElementsAre;
 
-// Six samples, of which each that is not kept has the one before it stand for it.
+// A selection of six samples. A removed sample is represented by the kept one before it.
 Selection selection_of(const std::string& name, const std::vector<float>& weights) {
   const std::vector<SampleId> ids{10, 20, 30, 40, 50, 60};
   Selection selection = keep_all(ids);
@@ -42,10 +42,10 @@ TEST(Combine, BothKeepsWhatBothKeep) {
   const Selection made = both(kA, kB);
   check_selection(made, "made");
   EXPECT_THAT(made.weights, ElementsAre(1, 0, 0, 1, 0, 1));
-  // the images kept by whichever left them out first
+  // as in the first selection that left the sample out
   EXPECT_THAT(made.kept, ElementsAre(10, 10, 20, 40, 40, 60));
   EXPECT_EQ(made.rules[2], Rule::kDuplicate);
-  EXPECT_THAT(made.components, ElementsAre(0, 0, 0, 1, 1, 2));  // united
+  EXPECT_THAT(made.components, ElementsAre(0, 0, 0, 1, 1, 2));  // components of both, merged
   EXPECT_EQ(made.name, "a");
   EXPECT_EQ(made.settings, "");
   EXPECT_EQ(made.mode, SelectionMode::kKeep);
@@ -65,7 +65,7 @@ TEST(Combine, WithoutLeavesOutWhatTheOtherKeeps) {
   check_selection(made, "made");
   EXPECT_THAT(made.weights, ElementsAre(0, 0, 1, 0, 0, 0));
   EXPECT_EQ(made.rules[0], Rule::kReview);
-  EXPECT_EQ(made.rules[1], Rule::kDuplicate);  // as before
+  EXPECT_EQ(made.rules[1], Rule::kDuplicate);  // unchanged
   EXPECT_THAT(without(kA, kA).weights, testing::Each(0));
 }
 
@@ -100,7 +100,7 @@ TEST(Combine, SplitsAreThoseOfTheOneThatHasThem) {
 
   Selection other = kA;
   other.splits.assign(kA.size(), Split::kTrain);
-  EXPECT_THROW(both(other, moved), UsageError);  // sample 60 is kept by both
+  EXPECT_THROW(both(other, moved), UsageError);  // both keep sample 60
   other.splits[5] = Split::kVal;
   other.splits[1] = Split::kTest;  // left out by `other`, kept by `moved`
   EXPECT_EQ(either(other, moved).splits[1], Split::kTrain);

@@ -25,7 +25,7 @@ struct Drawn {
   JudgedLabels judged() const { return {probabilities, labels, classes}; }
 };
 
-// Knuth's MMIX generator, so that Python draws the same numbers in five lines.
+// Knuth's MMIX generator, which Python can reproduce in five lines.
 class Numbers {
  public:
   explicit Numbers(std::uint64_t seed) : state_(seed) {}
@@ -38,7 +38,8 @@ class Numbers {
   std::uint64_t state_;
 };
 
-// Images whose true class has a larger weight on average; a share `noise` of labels is another's.
+// Draws images whose true class has a larger weight on average. A share `noise` of the labels is
+// wrong.
 Drawn draw(std::size_t images, std::size_t classes, double noise, std::uint64_t seed) {
   Numbers numbers(seed);
   Drawn drawn{{}, {}, classes};
@@ -68,7 +69,7 @@ std::vector<std::uint32_t> images_of(const std::vector<LabelSuspect>& suspects) 
   return images;
 }
 
-// Results of cleanlab 2.9.0 for draw(60, 4, 0.2, 7): compute_confident_joint, calibrate and
+// The results of cleanlab 2.9.0 for draw(60, 4, 0.2, 7): compute_confident_joint, calibrate and
 // find_label_issues, ranked by normalised margin.
 TEST(Confident, IsCleanlabs) {
   const Drawn drawn = draw(60, 4, 0.2, 7);
@@ -91,7 +92,7 @@ TEST(Confident, IsCleanlabs) {
               ElementsAre(42, 25, 24, 5, 54, 36, 50, 40, 39, 11, 10, 57, 27, 56, 14));
 }
 
-// The formulas as they are printed, image by image, in float64.
+// The formulas as published, image by image, in float64.
 std::vector<double> thresholds_as_printed(const Drawn& drawn) {
   std::vector<double> thresholds(drawn.classes, std::numeric_limits<double>::infinity());
   for (std::size_t j = 0; j < drawn.classes; ++j) {
@@ -149,12 +150,12 @@ TEST(Confident, IsWhatThePaperSays) {
 
 TEST(Confident, TellsOwnAndOther) {
   const std::vector<float> p{0.9F, 0.1F, 0.0F,  //
-                             0.2F, 0.7F, 0.1F,  // labelled 0, likely 1
+                             0.2F, 0.7F, 0.1F,  // labelled 0, probably 1
                              0.1F, 0.8F, 0.1F,  //
                              0.0F, 0.1F, 0.9F};
   const std::vector<std::int32_t> labels{0, 0, 1, 2};
   const auto suspects = find_label_suspects({p, labels, 3}, Prune::kConfidentJoint);
-  // 0.7 does not reach the 0.8 that images labelled 1 have on average.
+  // 0.7 is below 0.8, the average of images labelled 1.
   EXPECT_THAT(suspects, ::testing::IsEmpty());
   const std::vector<std::int32_t> two{0, 0, 1, 1};
   const std::vector<std::pair<std::string, float>> scores{
@@ -170,7 +171,7 @@ TEST(Confident, TellsOwnAndOther) {
 }
 
 TEST(Confident, EqualProbabilitiesReachTheirMean) {
-  // The mean of 0.1F in float64 may lie above it; all images are of their class all the same.
+  // The mean of 0.1F in float64 may be larger than 0.1F; all images still belong to their class.
   const std::size_t images = 7;
   const std::vector<float> p(images * 2, 0.1F);
   const std::vector<std::int32_t> labels(images, 0);

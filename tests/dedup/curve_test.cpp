@@ -23,8 +23,8 @@ Fingerprints table_of_codes(const std::vector<std::uint64_t>& codes) {
   return make_table(images);
 }
 
-// Images of random codes, with copies of some a few bits away: of the same class but for one in
-// twenty.
+// Images with random codes, and copies of some of them a few bits away. All copies but one in
+// twenty have the class of their original.
 struct Planted {
   Fingerprints table;
   std::uint64_t copies = 0;
@@ -62,7 +62,7 @@ Curve curve_of(const Fingerprints& table, const CurveOptions& options) {
                        options);
 }
 
-// Every pair looked at.
+// Compares with counts over every pair.
 void expect_counts(const Fingerprints& table, const Curve& curve) {
   const CodeColumn& codes = *table.find_codes(curve.hash);
   std::vector<std::uint64_t> pairs(curve.points.size());
@@ -96,7 +96,7 @@ void expect_counts(const Fingerprints& table, const Curve& curve) {
 
 TEST(Curve, CountsWhatLookingAtEveryPairCounts) {
   Planted made = planted(300, 200, 3, 9);
-  // Heaps of one code, some without labels, some with nothing to match on.
+  // Groups of equal codes; some images have no labels, some have nothing to match on.
   Fingerprints& table = made.table;
   for (std::size_t row = 0; row < 60; ++row) table.codes[0].words[row] = row % 3;
   for (std::size_t row = 50; row < 55; ++row) table.quality[row] = 0;
@@ -129,14 +129,14 @@ TEST(Curve, CountsWhatLookingAtEveryPairCounts) {
 }
 
 TEST(Curve, PrecisionByClassIsNearTheTruth) {
-  // Random codes of 64 bits: chance pairs at 18 bits are as many as the planted ones.
+  // Random codes of 64 bits: at 18 bits, there are as many chance pairs as planted ones.
   const Planted made = planted(4000, 2000, 10, 6);
   const Curve curve = curve_of(made.table, {.hash = "phash", .most = 18});
   EXPECT_EQ(curve.by, FalsePairs::kByClass);
   EXPECT_NEAR(curve.chance, 0.9, 0.01);
   EXPECT_NEAR(curve.independent_bits, 64, 4);
   EXPECT_NEAR(curve.mean, 32, 0.2);
-  // With 64 fair bits, at most 16 differ with a probability of 3.9e-5.
+  // At most 16 of 64 fair bits differ with a probability of 3.9e-5.
   EXPECT_NEAR(std::log(curve.points[16].chance_probability), std::log(3.9e-5), 0.4);
   for (const CurvePoint& point : curve.points) {
     ASSERT_TRUE(point.precision);
@@ -145,7 +145,7 @@ TEST(Curve, PrecisionByClassIsNearTheTruth) {
     const double truth = static_cast<double>(made.copies) / static_cast<double>(point.pairs);
     EXPECT_NEAR(*point.precision, truth, 0.05) << point.threshold;
   }
-  EXPECT_LT(*curve.points[18].precision, 0.5);  // else nothing was tested
+  EXPECT_LT(*curve.points[18].precision, 0.5);  // otherwise the test would be empty
 }
 
 TEST(Curve, PrecisionByDistanceIsNearTheTruthWithoutLabels) {
@@ -177,7 +177,7 @@ TEST(Curve, AThresholdIsChosenByPrecision) {
   EXPECT_EQ(furthest->reason, ThresholdReason::kSearchLimit);
 }
 
-// Random codes of 256 bits, and copies of some of them up to `most_bits` away.
+// A table of 256-bit codes: random ones, and copies of some of them up to `most_bits` away.
 Fingerprints pdq_table(std::size_t originals, std::size_t copies, std::uint32_t most_bits) {
   CounterRng rng(5, 0, 0, RandomUse::kTest);
   CodeColumn codes{"pdq", 1, 256, {}};
@@ -216,7 +216,7 @@ TEST(Curve, WithoutPairsTheUsualThresholdIsTaken) {
   const Curve alone = curve_of(table_of_codes({0, ~std::uint64_t{0}}), {.hash = "phash"});
   EXPECT_EQ(choose_threshold(alone, 1)->threshold, 4);
   EXPECT_EQ(choose_threshold(alone, 1)->reason, ThresholdReason::kNoPairs);
-  // But none that has false pairs below it.
+  // The usual threshold does not apply if there are false pairs below it.
   Curve few = alone;
   few.points[2].pairs = 5;
   few.points[2].precision = 0.1;
@@ -241,7 +241,8 @@ TEST(Curve, ASearchThatEndsAmongDuplicatesDoesNotTakeThemForChance) {
 }
 
 TEST(Curve, LabelsThatNeverDifferSayNothing) {
-  // Two classes, but whatever is near is of one: the few pairs are no proof that more would be.
+  // Two classes, but all near pairs are of one class. A few such pairs do not prove that more would
+  // be.
   Planted made = planted(400, 60, 1, 4);
   Ragged<std::int32_t> labels;
   for (std::size_t row = 0; row < made.table.size(); ++row) {
@@ -298,7 +299,8 @@ TEST(Curve, PicturesAreNotAskedWhereNoLabelsDiffer) {
   EXPECT_EQ(curve_of(made.table, options).label_errors, 0);
 }
 
-// Pairs that pictures do not show to be one count as false by their labels, as without pictures.
+// Different pictures that the comparison does not show to be one count as false by their labels, as
+// they do without pictures.
 TEST(Curve, LabelsOfStrangersCountBesidePictures) {
   const Planted made = planted(4000, 2000, 10, 6);
   CurveOptions options{.hash = "phash", .most = 18};

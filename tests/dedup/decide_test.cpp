@@ -1,4 +1,4 @@
-// The three decisions that deduplicate is made of: clusters, who stays, what leaks.
+// The three decisions of deduplication: components, the image to keep, leaks.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -28,7 +28,7 @@ TEST(ConnectedComponents, AreWhatSpreadingLabelsFinds) {
       const std::uint32_t b = rng.below(rows);
       if (a != b) edges.push_back({std::min(a, b), std::max(a, b), 1});
     }
-    // Oracle: the smallest row reachable, by passing it along edges until nothing changes.
+    // Oracle: the smallest reachable row, passed along edges until nothing changes.
     std::vector<std::uint32_t> smallest(rows);
     std::iota(smallest.begin(), smallest.end(), std::uint32_t{0});
     for (bool changed = true; changed;) {
@@ -69,7 +69,7 @@ TEST(ConnectedComponents, AreWhatSpreadingLabelsFinds) {
   }
 }
 
-// Codes around a few centres, some equal, in lines of small steps between them.
+// Codes around a few centres, some equal, and chains of small steps between the centres.
 CodeColumn codes_in_chains(std::size_t rows, std::uint64_t seed) {
   CounterRng rng = test_rng(seed);
   CodeColumn codes{"test", 1, 64, {}};
@@ -82,7 +82,8 @@ CodeColumn codes_in_chains(std::size_t rows, std::uint64_t seed) {
   return codes;
 }
 
-// The result of edges_within(), in a form that the thread sanitizer can judge.
+// The edges that edges_within would give. This test also runs under the thread sanitizer, which
+// does not support it.
 std::vector<Edge> slow_edges(const CodeColumn& codes, std::uint32_t rows, std::uint32_t radius) {
   std::vector<Edge> edges;
   const auto is_first = [&](std::uint32_t row) {
@@ -106,7 +107,7 @@ std::vector<std::vector<std::uint32_t>> all_groups(const Components& components)
   return groups;
 }
 
-// As a deduplication has it: rows of one code are the same.
+// As in deduplication: rows with the same code form one node.
 LinkedNodes nodes_of(std::size_t rows, const std::vector<Edge>& edges) {
   std::vector<Edge> same;
   std::vector<Edge> others;
@@ -114,7 +115,7 @@ LinkedNodes nodes_of(std::size_t rows, const std::vector<Edge>& edges) {
   return {connected_components(rows, same), others};
 }
 
-// In which the first rows are wanted most, and all go beside others.
+// Groups in which earlier rows are preferred, and every row may be represented by another.
 Components group(std::size_t rows, const std::vector<Edge>& edges, GroupKind kind) {
   const LinkedNodes nodes = nodes_of(rows, edges);
   if (kind == GroupKind::kCliques) return cliques_of(nodes);
@@ -165,7 +166,7 @@ TEST(GroupRows, KeepsWhatEachKindPromises) {
   EXPECT_GT(chains, 20U) << "the codes hold too few chains";
 }
 
-// Rows, the most wanted first, some of which stay whatever they are linked to.
+// Some rows stay whatever they are linked to. The preferred rows come first in `order`.
 TEST(Stars, LetGoWhatIsLinkedToWhatStays) {
   constexpr std::uint32_t kRows = 120;
   std::size_t gone = 0;
@@ -187,7 +188,7 @@ TEST(Stars, LetGoWhatIsLinkedToWhatStays) {
     const Stars stars = stars_of(nodes_of(kRows, edges), order, rules);
     const auto goes = [&](std::uint32_t row) { return stars.stands_for_row[row] != row; };
     for (std::uint32_t row = 0; row < kRows; ++row) {
-      std::uint32_t expected = row;  // the most wanted one that stays and is linked to it
+      std::uint32_t expected = row;  // the most preferred row that stays and is linked to it
       for (std::uint32_t other = 0; other < kRows; ++other) {
         if (other == row || hamming(codes.code(row), codes.code(other)) > 4) continue;
         const bool stands = place[row] < kRows && place[other] < place[expected] && !goes(other);
@@ -314,10 +315,10 @@ TEST(ChooseKept, OneThatIsLabelledAsMostAre) {
     return choose_kept(table, rows, {.keep = KeepPolicy::kMajority});
   };
   EXPECT_EQ(kept({0, 1, 3}), 1U);
-  EXPECT_EQ(kept({0, 1}), 0U);        // as many: the lowest id
-  EXPECT_EQ(kept({0, 2, 4, 5}), 0U);  // images without labels have no vote
+  EXPECT_EQ(kept({0, 1}), 0U);        // a tie: the lowest id
+  EXPECT_EQ(kept({0, 2, 4, 5}), 0U);  // rows without labels do not vote
   EXPECT_EQ(kept({2, 4}), 2U);
-  EXPECT_EQ(kept({0, 1, 3, 6, 7}), 7U);  // in the split that is used latest
+  EXPECT_EQ(kept({0, 1, 3, 6, 7}), 7U);  // from the split that is used last
 }
 
 TEST(ChooseKept, TheMedoidIsNearestToAllOthers) {
@@ -342,7 +343,7 @@ TEST(ChooseKept, TheMedoidIsNearestToAllOthers) {
         for (const std::uint32_t other : rows) bits += row_distance(codes, row, other);
         return bits;
       };
-      // On a tie, min_element returns the first, which has the lowest id.
+      // Among equal elements min_element gives the first, which has the lowest id.
       EXPECT_EQ(choose_kept(table, rows, medoid), *std::ranges::min_element(rows, {}, sum));
     }
   }

@@ -1,4 +1,4 @@
-// Review decisions applied: compared with definitions over all pairs of few images.
+// Review decisions are obeyed, compared with definitions over all pairs of a few images.
 
 #include "dedup/review/decided.h"
 
@@ -28,7 +28,7 @@ namespace winnow::dedup::decided_test {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-// Components as a set each, joined one link after the other.
+// Components as sets, merged link by link.
 class NaiveComponents {
  public:
   explicit NaiveComponents(std::size_t rows) : of_row_(rows) {
@@ -40,7 +40,7 @@ class NaiveComponents {
     const std::uint32_t to = of_row_[a];
     std::ranges::replace(of_row_, from, to);
   }
-  // Whether joining these would bring two of a set together.
+  // Whether joining two rows keeps every set of `apart` apart.
   bool may_join(std::uint32_t a, std::uint32_t b, const RowSets& apart) const {
     for (const auto& set : apart) {
       for (const std::uint32_t x : set) {
@@ -51,7 +51,7 @@ class NaiveComponents {
     }
     return true;
   }
-  // Numbered in the order of their first rows.
+  // Component numbers in the order of their first rows.
   std::vector<std::uint32_t> numbers() const {
     std::map<std::uint32_t, std::uint32_t> number;
     std::vector<std::uint32_t> out;
@@ -121,7 +121,8 @@ TEST(ComponentsApart, CutsTheLongestOfAChain) {
   EXPECT_THROW(components_apart(4, chain, {}, {{0, 3}}), Error);
 }
 
-// Few codes, a few bits from each other, for many images; some of equal file or pixels, or blank.
+// Many images with few codes, which differ in a few bits. Some share files or pixels; some are
+// blank.
 Fingerprints crowded_table(std::uint64_t seed, bool turned) {
   CounterRng rng = test_rng(seed);
   const std::uint32_t rows = 8 + rng.below(30);
@@ -139,7 +140,7 @@ Fingerprints crowded_table(std::uint64_t seed, bool turned) {
     image.labels = {static_cast<std::int32_t>(rng.below(2))};
     if (rng.below(6) == 0) image.quality = 0;
     mirrored.words.insert(mirrored.words.end(), {image.code, any_code()});
-    if (row > 0 && rng.below(6) == 0) {  // equal pixels, perhaps the same file
+    if (row > 0 && rng.below(6) == 0) {  // equal pixels, possibly the same file
       const TestImage& other = images[rng.below(row)];
       image.pixels = other.pixels;
       if (rng.below(2) == 0) {
@@ -181,9 +182,9 @@ std::vector<std::uint32_t> all_rows(const Fingerprints& table) {
 }
 
 struct Definition {
-  std::vector<Edge> always;  // equal files or pixels, or said to be the same
+  std::vector<Edge> always;  // equal files or pixels, or duplicates by a review
   std::vector<Edge> links;   // by codes
-  RowSets apart;             // all rows of the images
+  RowSets apart;             // rows that must stay apart
 };
 
 Definition definition_of(const Fingerprints& table, const Review& review, int threshold) {
@@ -219,7 +220,7 @@ Definition definition_of(const Fingerprints& table, const Review& review, int th
   return out;
 }
 
-// Whether what is always linked brings together what is apart.
+// Whether rows that must stay apart are always linked.
 bool contradicts(const Definition& world, std::size_t rows) {
   NaiveComponents held(rows);
   for (const Edge& edge : world.always) held.join(edge.a, edge.b);
@@ -237,7 +238,7 @@ std::set<std::vector<std::uint32_t>> rows_of(const Result& result) {
   return groups;
 }
 
-// Rows of one split that links inside a part connect, in twos or more.
+// Groups of two or more rows of one split, connected by links inside one part.
 std::set<std::vector<std::uint32_t>> groups_within(const Fingerprints& table,
                                                    const Definition& world,
                                                    const std::vector<std::uint32_t>& part_of) {
@@ -259,7 +260,7 @@ std::set<std::vector<std::uint32_t>> groups_within(const Fingerprints& table,
   return out;
 }
 
-// Checks everything that deduplicate() reports for one world.
+// Checks everything that deduplicate() returns for a table.
 void check_world(const Fingerprints& table, const Definition& world, const Options& options,
                  const std::vector<std::uint32_t>& parts) {
   const Result all = deduplicate(table, options);
@@ -535,7 +536,7 @@ TEST(Decided, WhatIsDroppedGoesFromAnySplitBeforeAllElse) {
   EXPECT_EQ(guarded.protected_drops, 1U);
 }
 
-// The same without these rows. Oracle: a table that never had them.
+// Compares with a table that never had the dropped rows.
 TEST(Decided, WhatIsDroppedIsAsIfItWereNotThere) {
   for (std::uint64_t seed = 0; seed < 300; ++seed) {
     SCOPED_TRACE(seed);
@@ -601,7 +602,7 @@ TEST(Decided, WhatIsDroppedIsDealtOutToNoSplit) {
   SplitOptions options{.threshold = 1, .of = {true, true, true, false}, .decided = {}};
   options.shares = {0, 0.5, 0.5, 0};
   const SplitResult plain = make_splits(columns_of(table), options);
-  EXPECT_EQ(plain.summary.left_out, 1U);  // the first, for its copy in test
+  EXPECT_EQ(plain.summary.left_out, 1U);  // the first, because of its copy in test
   const std::vector<Review> reviews{review_of_images({{Verdict::kDrop, 2}, {Verdict::kDrop, 5}})};
   options.decided = std::make_shared<const Decided>(apply_to_rows(reviews, columns_of(table)));
   const SplitResult said = make_splits(columns_of(table), options);
@@ -631,7 +632,7 @@ TEST(Decided, WithoutJudgementsChangesNothingButTheSettings) {
 }
 
 TEST(Decided, IsObeyedBySplit) {
-  // A chain of four, each one bit from the next, and a stranger.
+  // A chain of four, each one bit from the next, and an unrelated image.
   const Fingerprints table = make_table(images_of_codes({0, 1, 3, 7, 0xFFULL << 40}));
   SplitOptions options{.threshold = 1, .shares = {0, 0.5, 0.5, 0}};
   const SplitResult plain = make_splits(columns_of(table), options);
@@ -644,7 +645,7 @@ TEST(Decided, IsObeyedBySplit) {
   EXPECT_EQ(nlohmann::json::parse(said.selection.settings)["review"][0]["judgements"], 2);
 }
 
-// Which of a group is kept, all of it being in one split.
+// The kept image of a group that lies in one split.
 SampleId kept_of(const std::vector<TestImage>& images, const Policy& policy) {
   const Fingerprints table = make_table(images);
   return deduplicate(table, {.hash = "phash", .threshold = 4, .policy = policy}).selection.kept[0];
@@ -687,7 +688,7 @@ TEST(Precedence, KeepsInTheSplitThatTheGroupStaysIn) {
   EXPECT_EQ(kept.overruled, 0U);
 }
 
-// Everything but protection is as without it; nothing that is protected goes.
+// Protected rows are never dropped. Everything else is as without protection.
 TEST(Precedence, NeverDropsWhatIsProtected) {
   std::size_t spared = 0;
   std::uint64_t leaks = 0;

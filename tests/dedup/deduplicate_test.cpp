@@ -24,8 +24,8 @@ namespace winnow::dedup::deduplicate_test {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-// Random pictures, each with a few copies: equal files, equal pixels, codes some bits away, in any
-// split. `copy_of` tells the picture of each image.
+// Random pictures, each with a few copies: equal files, equal pixels, or codes some bits away, in
+// any split. `copy_of` gives the picture of each image.
 struct World {
   std::vector<TestImage> images;
   std::vector<std::uint32_t> copy_of;
@@ -41,7 +41,7 @@ World random_world(std::uint64_t seed, std::uint32_t pictures, int max_flips) {
       TestImage image = original;
       image.split = static_cast<Split>(rng.below(4));
       if (rng.below(3) == 0) image.labels = {static_cast<std::int32_t>(rng.below(2))};
-      // Sizes and sharpness are all different, so that the policies have no ties.
+      // All sizes and sharpness values differ, so that keep policies have no ties.
       image.width_px =
           static_cast<std::uint32_t>(100 + rng.below(1000) * 1000 + world.images.size());
       image.sharpness = static_cast<float>(image.width_px % 997) +
@@ -52,7 +52,7 @@ World random_world(std::uint64_t seed, std::uint32_t pictures, int max_flips) {
         case 1:  // the same pixels in another file
           image.file = unique++;
           break;
-        default:  // looks alike
+        default:  // similar
           image.file = unique++;
           image.pixels = unique++;
           image.code ^= random_flips(
@@ -120,7 +120,7 @@ Components components_of(const Fingerprints& table, const Options& options) {
   return connected_components(table.size(), edges);
 }
 
-// Rows by component: in order of first rows, alone ones too.
+// The rows of each component, in the order of first rows. Single rows are included.
 std::vector<std::vector<std::uint32_t>> rows_of(const Components& components) {
   std::vector<std::vector<std::uint32_t>> rows(components.count);
   for (std::uint32_t row = 0; row < components.of_row.size(); ++row) {
@@ -182,7 +182,7 @@ TEST(Deduplicate, KeepsItsInvariants) {
       EXPECT_EQ(result.moved, moved);
       EXPECT_EQ(result.removed + result.kept, table.size());
 
-      // Groups are those of the options, and what stays of them in train is what the mode says.
+      // Groups agree with the options, and the rows left in train agree with the mode.
       std::uint64_t conflicts = 0;
       std::uint64_t chains = 0;
       std::vector<bool> grouped(table.size());
@@ -240,7 +240,7 @@ TEST(Deduplicate, KeepsItsInvariants) {
       << "every rule but kIssue and kReview was seen";
 }
 
-// The promise of each action about pictures that splits share.
+// The promise of each action about pictures that several splits share.
 TEST(LeakGate, LeavesNoLeakAndDropsNoMoreThanItMust) {
   for (std::uint64_t seed = 0; seed < 6; ++seed) {
     const World world = random_world(seed, 250, 4);
@@ -248,15 +248,15 @@ TEST(LeakGate, LeavesNoLeakAndDropsNoMoreThanItMust) {
     for (const Options& options : all_options()) {
       if (options.scope == Scope::kWithin) continue;
       const Policy& policy = options.policy;
-      // Here only linked images leak.
+      // Here only linked pairs leak.
       if (options.groups == GroupKind::kStars && policy.on_leak == LeakAction::kDrop) continue;
       const Result result = deduplicate(table, options);
       const Selection& selection = result.selection;
       SCOPED_TRACE(selection.settings + ", seed " + std::to_string(seed));
       std::size_t leaking = 0;
       for (const std::vector<std::uint32_t>& rows : rows_of(components_of(table, options))) {
-        std::set<Split> own;   // splits among train, val and test
-        std::set<Split> used;  // splits of the images that stay
+        std::set<Split> own;   // among train, val and test
+        std::set<Split> used;  // splits of the rows that stay
         bool conflicting = false;
         for (const std::uint32_t row : rows) {
           if (table.splits[row] != Split::kNone) own.insert(table.splits[row]);
@@ -306,7 +306,7 @@ TEST(LeakGate, LeavesNoLeakAndDropsNoMoreThanItMust) {
 
 TEST(StarGroups, LetNothingGoThatIsNotLinkedToWhatStays) {
   std::map<Rule, std::size_t> seen;
-  std::size_t spared = 0;  // rows that components remove
+  std::size_t spared = 0;  // rows that connected components would remove
   for (std::uint64_t seed = 0; seed < 6; ++seed) {
     const World world = random_world(seed, 250, 4);
     const Fingerprints table = make_table(world.images);
@@ -316,7 +316,7 @@ TEST(StarGroups, LetNothingGoThatIsNotLinkedToWhatStays) {
     };
     for (Options options : all_options()) {
       if (options.groups != GroupKind::kStars) continue;
-      options.threshold = 3;  // so that copies of one picture may be further apart
+      options.threshold = 3;  // so copies of one picture can be further apart
       const Policy& policy = options.policy;
       const Result result = deduplicate(table, options);
       const Selection& selection = result.selection;
@@ -375,7 +375,8 @@ TEST(StarGroups, LetNothingGoThatIsNotLinkedToWhatStays) {
 
 TEST(Deduplicate, FindsThePlantedCopiesAndNothingElse) {
   const World world = random_world(42, 400, 4);
-  // Copies are at most 4 bits from a picture, so at most 8 from each other; pictures are unrelated.
+  // Copies are at most 4 bits from their picture, so at most 8 bits from each other. Pictures are
+  // unrelated.
   const Result result = deduplicate(make_table(world.images), {.hash = "phash", .threshold = 8});
   std::map<std::uint32_t, std::vector<std::uint32_t>> planted;
   for (std::uint32_t row = 0; row < world.copy_of.size(); ++row) {
@@ -402,7 +403,7 @@ TEST(Deduplicate, DependsOnTheImagesAndNotOnTheirOrder) {
     const Fingerprints table = make_table(world.images);
     const Fingerprints other = make_table(shuffled);
     for (Options options : all_options()) {
-      // These say themselves that order decides, of all or of those labelled alike.
+      // These policies depend on the order, of all images or of those with the same label.
       const KeepPolicy keep = options.policy.keep;
       if (keep == KeepPolicy::kFirst || keep == KeepPolicy::kMajority) continue;
       if (options.groups) continue;
@@ -424,8 +425,8 @@ TEST(Deduplicate, FindsNothingMoreAmongWhatItKept) {
   for (std::uint64_t seed = 0; seed < 3; ++seed) {
     const World world = random_world(seed, 80, 6);
     for (const Options& options : all_options()) {
-      // With cliques, an image kept from one may be near an image kept from another. When stars
-      // have lost images with two labels, the rest forms others.
+      // With cliques, the kept images of two groups may be near each other. When stars lose images
+      // with conflicting labels, the rest forms other stars.
       const bool is_star = options.groups == GroupKind::kStars;
       if (options.groups == GroupKind::kCliques) continue;
       if (is_star && options.policy.on_conflict == ConflictAction::kDrop) continue;
@@ -440,7 +441,7 @@ TEST(Deduplicate, FindsNothingMoreAmongWhatItKept) {
       const Result second = deduplicate(make_table(kept), options);
       EXPECT_EQ(second.removed + second.moved, 0U) << first.selection.settings;
       EXPECT_EQ(second.kept, first.kept);
-      // Counted as a leak is also what is linked through samples of no split, which stay.
+      // Images linked through samples of no split, which stay, also count as a leak.
       const bool has_links = is_star && options.scope == Scope::kAcross;
       EXPECT_TRUE(options.scope == Scope::kWithin || has_links || second.leaks.empty());
     }
@@ -478,14 +479,14 @@ TEST(Deduplicate, ListsEveryPair) {
   }
 }
 
-// Codes of eight orientations, of which some are equal across rows and others are not.
+// Codes of eight orientations. Some are equal across rows.
 Fingerprints turned_table(std::uint64_t seed) {
   CounterRng rng = test_rng(seed);
   std::vector<TestImage> images;
   CodeColumn turned = empty_codes("phash_dihedral", 1, 8 * 64);
   for (std::uint32_t row = 0; row < 60; ++row) {
     images.push_back({.id = row + 1, .file = row + 1, .pixels = row + 1});
-    // A row of its own, or one of the last with a few bits changed in any of its codes.
+    // A new row, or one of the last two with a few bits changed in any of its codes.
     const std::size_t from = row > 2 && rng.below(4) > 0 ? row - 1 - rng.below(2) : row;
     for (std::size_t word = 0; word < 8; ++word) {
       const std::uint64_t code = from < row ? turned.words[8 * from + word] : rng.next_u64();
@@ -493,7 +494,7 @@ Fingerprints turned_table(std::uint64_t seed) {
           rng.below(3) == 0 ? code ^ random_flips(rng, static_cast<int>(rng.below(5))) : code);
     }
   }
-  // The code of another's first orientation among one's own: at distance 0, and not the same.
+  // Contains another row's code, but in another orientation: distance 0, yet not the same node.
   for (std::size_t row = 5; row < 60; row += 6)
     turned.words[8 * row + 1] = turned.words[8 * (row - 4)];
   Fingerprints table = make_table(images);
@@ -533,7 +534,8 @@ TEST(Deduplicate, TakesTurnedCopiesForWhatTheyAre) {
 }
 
 TEST(PutUpon, KeepsWhatTheSelectionBelowDecided) {
-  // Below: 1 leaves train for test, 4 is removed in favour of 5, and 2 and 6 are of one scene.
+  // The selection below: 1 moves from train to test, 4 is removed in favour of 5, and 2 and 6 are
+  // of one scene.
   const Fingerprints table = make_table({
       {.id = 1, .code = 0, .file = 1, .pixels = 1},
       {.id = 2, .code = ~0ULL, .file = 2, .pixels = 2},
@@ -675,7 +677,7 @@ TEST(Deduplicate, FollowsChainsFromTrainThroughValToTest) {
 }
 
 TEST(Deduplicate, WithinASplitSeesCopiesWhoseFirstLiesInAnother) {
-  // Links go to the first row of a code; it lies in another split here.
+  // Links go to the first row of a code, which lies in another split here.
   const Fingerprints table = make_table({
       {.id = 1, .split = Split::kTest, .file = 1, .pixels = 1},
       {.id = 2, .split = Split::kTrain, .file = 2, .pixels = 2},
@@ -735,7 +737,7 @@ TEST(Scopes, AreReadByName) {
   EXPECT_THROW(parse_scope("between"), UsageError);
 }
 
-// Names with everything CSV fears.
+// Names with everything that breaks CSV.
 std::string odd_name(SampleId id) {
   return id == 1 ? "a, \"b\"\n.jpg" : "p/" + std::to_string(id) + ".jpg";
 }
@@ -819,7 +821,7 @@ TEST(Report, ListsPairsAndWhatIsOfLowQuality) {
             "\n");
 }
 
-// Pictures of one code may be two: only pairs that pictures told are listed.
+// Pictures with the same code may differ: only pairs that were verified by pictures are listed.
 TEST(Report, ListsVerifiedPairsAndLookAlikesApart) {
   const Fingerprints table = make_table({{.id = 1, .code = 5, .file = 1, .pixels = 1},
                                          {.id = 2, .code = 5, .file = 2, .pixels = 2},
@@ -853,7 +855,7 @@ TEST(Report, ListsVerifiedPairsAndLookAlikesApart) {
   EXPECT_FALSE(nlohmann::json::parse(json_summary(result, options)).contains("verification"));
 }
 
-// Links that pictures told pass the threshold; what is said of them are the bits themselves.
+// Links verified by pictures ignore the threshold. The report gives their true distance in bits.
 TEST(Report, TellsTheTrueDistanceOfWhatPicturesTold) {
   const Fingerprints table = make_table({{.id = 1, .code = 0, .file = 1, .pixels = 1},
                                          {.id = 2, .code = 0xFFFFF, .file = 2, .pixels = 2},
@@ -925,7 +927,7 @@ TEST(Deduplicate, CountsDuplicatesInsideEvaluationAndRemovesThemOnRequest) {
   EXPECT_NE(settings_in_words(thinned.selection.settings).find("thins test"), std::string::npos);
 }
 
-// Byte for byte: files of equal decisions are equal.
+// Byte for byte: equal decisions give equal files.
 TEST(Settings, SayWhatDecided) {
   Options options{.threshold = 2};
   EXPECT_EQ(settings_of(options, 1),
@@ -976,7 +978,7 @@ TEST(Settings, AreTheSameButForWhatImagesChose) {
   options.hash = "phash";
   options.threshold = 4;
   EXPECT_TRUE(same_but_for_choice(of_many, settings_of(options, 2)));
-  // For a hash that was named, the images only chose the threshold.
+  // If the hash was named, only the threshold was chosen from the images.
   options.chosen_by.hash = false;
   const std::string of_phash = settings_of(options, 2);
   EXPECT_FALSE(same_but_for_choice(of_phash, of_many));
@@ -994,7 +996,7 @@ TEST(Settings, AreTheSameButForWhatImagesChose) {
   EXPECT_FALSE(same_but_for_choice("{", said));
 }
 
-// Near images of two classes are no copies of each other, unless they are equal.
+// Similar images of two classes are not copies, unless they are equal.
 TEST(Deduplicate, NearImagesOfOtherLabelsStay) {
   const Fingerprints table =
       make_table({{.id = 1, .labels = {0}, .code = 0, .file = 1, .pixels = 1},
@@ -1013,7 +1015,7 @@ TEST(Deduplicate, NearImagesOfOtherLabelsStay) {
   EXPECT_EQ(stay.groups.size(), 2U);
   EXPECT_EQ(stay.conflicts, 2U);
   EXPECT_EQ(stay.near_conflicts, 1U);
-  // A leak is none the less one.
+  // A leak is still resolved.
   Fingerprints leaky = table;
   leaky.splits[1] = Split::kTest;
   const Result settled = deduplicate(leaky, options);
@@ -1021,7 +1023,7 @@ TEST(Deduplicate, NearImagesOfOtherLabelsStay) {
   EXPECT_EQ(settled.selection.weights[1], 1);
 }
 
-// PDQ's authors advise 50 at least; others need no more than anything to match on.
+// PDQ's authors advise a quality of at least 50. Other hashes need only something to match on.
 TEST(Deduplicate, HashesHaveALeastQuality) {
   Fingerprints table = make_table({{.id = 1, .code = 5, .file = 1, .pixels = 1},
                                    {.id = 2, .code = 5, .file = 2, .pixels = 2},
@@ -1037,7 +1039,7 @@ TEST(Deduplicate, HashesHaveALeastQuality) {
   EXPECT_EQ(by_phash.low_quality, 1U);
   EXPECT_THAT(matchable_rows(table, "pdq_dihedral@1/8"), testing::ElementsAre(0, 2));
   EXPECT_THAT(matchable_rows(table), testing::ElementsAre(0, 1, 2));
-  // As people say.
+  // An explicit least quality replaces the hash's own.
   const Options less{.hash = "pdq", .threshold = 31, .matching = {.least_quality = 0}};
   EXPECT_THAT(deduplicate(table, less).selection.kept, testing::ElementsAre(1, 1, 1, 4));
   const Options more{.hash = "phash", .threshold = 4, .matching = {.least_quality = 60}};

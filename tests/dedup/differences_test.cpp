@@ -17,7 +17,7 @@
 
 namespace winnow::dedup::differences_test {
 
-// Differences at this number of pixels, with one picture aligned to the other in shares of their
+// The differences of two pictures of this many pixels, registered from `map` in shares of their
 // sides.
 Differences between(const Image& a, const Image& b, int pixels = kFinePixels,
                     const Affine& map = {}) {
@@ -32,7 +32,7 @@ Differences between(const Image& a, const Image& b, int pixels = kFinePixels,
                       : Differences{};
 }
 
-// By all that pictures of many pixels show.
+// The judgement from both larger sizes.
 bool are_copies(const Image& a, const Image& b) {
   return is_copy_by_both(between(a, b, kCloserPixels), between(a, b, kFinePixels));
 }
@@ -67,7 +67,7 @@ TEST(Differences, CopiesOfAPageAreCopies) {
   const Image whole = page({});
   const std::vector<Image> copies{
       noisy(whole, 8), scaled(whole, 0.7),
-      with(whole, [](double value) { return 1.25 * value; }),  // the ground is cut off
+      with(whole, [](double value) { return 1.25 * value; }),  // the background is clipped
       with(whole, [](double value) { return 255 * std::pow(value / 255, 1.6); }),
       with(whole, [](double value) { return 255 - 0.8 * (255 - value); })};
   for (std::size_t i = 0; i < copies.size(); ++i) {
@@ -77,7 +77,7 @@ TEST(Differences, CopiesOfAPageAreCopies) {
   }
 }
 
-// Out of 20 words. A word whose strokes happen to match the other's is not seen.
+// 20 words; one whose strokes happen to coincide with those of the other would be missed.
 TEST(Differences, NearlyAnyOtherWordIsSeen) {
   int seen = 0;
   for (std::uint64_t other = 2; other < 22; ++other) {
@@ -101,7 +101,7 @@ TEST(Differences, OtherEntriesOfOneFormAreSeenByAllSizes) {
   }
 }
 
-// The difference is small compared with all that agrees, and a scene is no page.
+// Details are small compared with everything that agrees, and a scene is no page.
 TEST(Differences, ScenesAreRich) {
   const Image whole = scene(1, 300, 218);
   const Differences differences = between(whole, noisy(whole, 4), kCloserPixels);

@@ -35,7 +35,7 @@ std::vector<std::uint32_t> all_rows(std::size_t count) {
   return rows;
 }
 
-// The contract of edges_within, spelt out pair by pair.
+// The contract of edges_within, pair by pair.
 std::vector<Edge> slow_edges(const CodeColumn& codes, std::span<const std::uint32_t> rows,
                              int radius) {
   std::map<std::vector<std::uint64_t>, std::uint32_t> first_row;
@@ -122,7 +122,8 @@ TEST(EdgesWithin, FindsEveryPairAtTheLargestRadius) {
               testing::ElementsAre(Edge{0, 2, 1}, Edge{1, 2, 63}));
 }
 
-// Several blocks, so that work is really divided; planted pairs say that none is lost at a border.
+// Several blocks, so that the work really is divided. Planted pairs show that none is lost at a
+// border.
 TEST(EdgesWithin, GivesTheSameOn1And2And8Threads) {
   constexpr std::uint32_t kRows = 9000;
   CounterRng rng = test_rng(7);
@@ -144,7 +145,7 @@ TEST(EdgesWithin, GivesTheSameOn1And2And8Threads) {
   EXPECT_EQ(edges_on(8), one);
 }
 
-// Codes as planes, as scans take them.
+// Codes in bit planes, as scans take them.
 struct Planes {
   explicit Planes(const CodeColumn& column)
       : count(column.words.size() / column.words_per_code()), words(column.words.size()) {
@@ -200,7 +201,7 @@ TEST(ScanKernels, AllFindWhatABitLoopFinds) {
       }
     }
   }
-  EXPECT_GE(run, 5);  // the portable one at least, at every size
+  EXPECT_GE(run, 5);  // at least the portable one, at every size
   EXPECT_TRUE(best_scan_kernel().runs_here());
 }
 
@@ -243,7 +244,7 @@ TEST(ScanKernels, LeaveOutOnlyQueriesThatHaveNothingNear) {
           }
         }
       }
-      // Nothing is near: nobody is named.
+      // Nothing is near, so there are no candidates.
       std::vector<std::uint32_t> found(400);
       if (words != 3) {
         const Planes alone(CodeColumn{"test", 1, static_cast<int>(64 * words),
@@ -272,7 +273,7 @@ TEST(ScanKernels, CompareAllWordsOnlyWhereTheFirstSayLittle) {
 TEST(ScanKernels, CompareMoreWordsOfCodesThatAreAlike) {
   CounterRng rng = test_rng(15);
   std::vector<std::uint64_t> uniform;
-  std::vector<std::uint64_t> alike;  // whose first word has half the bits alone
+  std::vector<std::uint64_t> alike;  // the first word has only 32 random bits
   for (int pair = 0; pair < 500; ++pair) {
     for (int w = 0; w < 2; ++w) uniform.push_back(rng.next_u64());
     alike.push_back(rng.next_u64() & 0xFFFFFFFF);
@@ -281,7 +282,7 @@ TEST(ScanKernels, CompareMoreWordsOfCodesThatAreAlike) {
   EXPECT_EQ(words_to_compare(2, 8, uniform), 1U);
   EXPECT_EQ(words_to_compare(2, 8, alike), 2U);
   EXPECT_EQ(words_to_compare(1, 8, alike), 1U);
-  EXPECT_EQ(words_to_compare(2, 8, std::span(alike).first(20)), 1U);  // too few to tell
+  EXPECT_EQ(words_to_compare(2, 8, std::span(alike).first(20)), 1U);  // too small a sample
 }
 
 TEST(ScanKernels, GatherBitsInTheOrderAsked) {
@@ -315,7 +316,7 @@ TEST(EqualEdges, LinkEachRowToTheFirstOfItsHash) {
     for (std::size_t j = 0; j < i; ++j) {
       if (hashes[rows[i]] != hashes[rows[j]]) continue;
       want.push_back({rows[j], rows[i], 0});
-      break;  // the first only
+      break;  // only the first
     }
   }
   std::sort(want.begin(), want.end());

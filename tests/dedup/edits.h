@@ -12,13 +12,13 @@
 #include "dedup/verify/plane.h"
 #include "tests/dedup/scenes.h"
 
-// Edits of pictures as people make them, applied to scenes.
+// Typical edits of pictures, applied to scenes.
 namespace winnow::dedup {
 
 constexpr double kDegree = std::numbers::pi / 180;
 
-// A picture whose pixel (x, y) is the pixel of another at `map`(x, y); `outside` beyond its
-// borders.
+// A picture whose pixel (x, y) is that of `image` at map(x, y). Pixels from beyond its border are
+// `outside`.
 inline Image seen_through(const Image& image, const Affine& map, int width, int height,
                           std::uint8_t outside = 0) {
   const Plane plane = plane_of(image.view());

@@ -11,7 +11,7 @@
 
 namespace winnow::dedup::estimate_test {
 
-// Scenes of which every second is there twice.
+// Scenes; every second one occurs twice.
 struct Pictures {
   explicit Pictures(std::uint32_t count) : rows(count) {
     std::iota(rows.begin(), rows.end(), std::uint32_t{0});
@@ -26,7 +26,7 @@ struct Pictures {
   std::vector<Image> images;
 };
 
-// A clock that goes on by a second whenever it is read.
+// A clock that advances by a second at each reading.
 Seconds ticking(int& ticks) {
   return [&ticks] { return static_cast<double>(ticks++); };
 }
@@ -41,7 +41,7 @@ TEST(VerifyEstimate, CountsTheTrialsOfASetThatIsItsOwnSample) {
   EXPECT_EQ(estimate.sampled, 60);
   EXPECT_EQ(estimate.trials, static_cast<double>(all.counts.registered));
   EXPECT_GE(estimate.trials, 31) << "thirty pairs of one scene, and the near one";
-  // A second for each step that was read, spread over what it took and added up again.
+  // One second per measured step, extrapolated and summed.
   EXPECT_GT(estimate.core_seconds, 2);
   EXPECT_LT(estimate.core_seconds, ticks);
   EXPECT_GT(estimate.bytes, 60 * 20 * 28) << "twenty landmarks a picture at least";

@@ -9,9 +9,9 @@ namespace winnow::dedup::false_pairs_test {
 
 double probability_of(double score) { return 1 / (1 + std::exp(-score)); }
 
-// Pairs, some of them aligned, with the verdicts of codes and pictures.
+// Registered pairs, by the distance of their codes and the score of their pictures.
 struct Judged {
-  // `count` pairs with a score and half a step.
+  // Adds `count` pairs with a score and a half.
   void add(int count, int score, bool is_near) {
     for (int i = 0; i < count; ++i) {
       const double probability = probability_of(score + 0.5);
@@ -46,11 +46,11 @@ TEST(FalsePairs, AreAtMostSoManyInNineteenOfTwentySets) {
   EXPECT_EQ(most_false_pairs(0.06), 1);
   EXPECT_EQ(most_false_pairs(0.5), 2);
   EXPECT_EQ(most_false_pairs(3), 6);
-  EXPECT_EQ(most_false_pairs(99.9), 117);  // exact on one side of where it changes
+  EXPECT_EQ(most_false_pairs(99.9), 117);  // exact on one side of the limit
   EXPECT_EQ(most_false_pairs(100.1), 117);
 }
 
-// Far pairs show that scores fall off slowly; near ones do not fall off at all.
+// The scores of far pairs fall off slowly; those of near pairs do not fall off at all.
 TEST(FalsePairs, LeaveOutAllThatIsNotShownWhereNoProbabilityIsEnough) {
   Judged judged;
   for (int score = 0; score < 8; ++score) {

@@ -7,7 +7,7 @@
 
 namespace winnow::dedup::families_test {
 
-// Every picture from `from` on is like every other.
+// Every picture from `from` on looks like every other.
 std::vector<AlikePair> all_alike(std::uint32_t from, std::uint32_t count) {
   std::vector<AlikePair> pairs;
   for (std::uint32_t a = from; a < from + count; ++a) {
@@ -28,21 +28,22 @@ TEST(Families, NeedManyPicturesThatAreLikeBoth) {
 
 TEST(Families, CopiesCountOnce) {
   std::vector<AlikePair> pairs = all_alike(0, 60);
-  for (AlikePair& pair : pairs) pair.is_shown = pair.row_a / 6 == pair.row_b / 6;  // ten pictures
+  // ten pictures, six copies each
+  for (AlikePair& pair : pairs) pair.is_shown = pair.row_a / 6 == pair.row_b / 6;
   EXPECT_EQ(std::ranges::count(are_of_families(pairs), 1), 0);
 }
 
 TEST(Families, CopiesStayInThem) {
   std::vector<AlikePair> pairs = all_alike(0, 60);
   for (AlikePair& pair : pairs)
-    pair.is_shown = pair.row_b == pair.row_a + 30;  // thirty, each twice
+    pair.is_shown = pair.row_b == pair.row_a + 30;  // thirty pictures, each twice
   const std::vector<char> of_family = are_of_families(pairs);
   for (std::size_t i = 0; i < pairs.size(); ++i) {
     EXPECT_EQ(of_family[i] == 0, pairs[i].is_shown) << pairs[i].row_a << " " << pairs[i].row_b;
   }
 }
 
-// One picture with many edits, which are like it alone: a star.
+// One picture with many edits, each like that picture only: a star.
 TEST(Families, AStarIsNone) {
   std::vector<AlikePair> pairs;
   for (std::uint32_t edit = 1; edit < 100; ++edit) pairs.push_back({0, edit});
@@ -50,7 +51,7 @@ TEST(Families, AStarIsNone) {
 }
 
 TEST(LookAlikes, AreCountedByPictureAndWithoutOnesOwn) {
-  // 0 and 1 are one picture, as 2 and 3 are; 4 and 5 are by themselves.
+  // 0 and 1 are one picture, and so are 2 and 3; 4 and 5 are single.
   const std::vector<AlikePair> pairs{{0, 1, true},  {2, 3, true},  {0, 2, false},
                                      {0, 3, false}, {0, 4, false}, {4, 5, false}};
   const std::vector<char> refused{0, 0, 1, 1, 1, 0};
@@ -66,10 +67,10 @@ TEST(LookAlikes, AreMostOfALump) {
   std::vector<char> refused(pairs.size(), 1);
   pairs[0].is_shown = true;
   refused[0] = 0;
-  pairs.push_back({5, 6, true});  // by itself
+  pairs.push_back({5, 6, true});  // not in the group
   refused.push_back(0);
   EXPECT_EQ(are_mostly_look_alikes(pairs, refused), (std::vector<char>{1, 1, 1, 1, 1, 0, 0}));
-  // Half of the pairs of one picture: not most are of two.
+  // Half of the pairs show one picture, so most are not of two pictures.
   for (std::size_t i = 0; i < 5; ++i) {
     pairs[i].is_shown = true;
     refused[i] = 0;

@@ -1,4 +1,4 @@
-// Feature tables, neighbours by them and outliers: against linear scans in float64.
+// Feature tables, neighbours by features, and outliers, compared with linear scans in float64.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <oneapi/tbb/global_control.h>
@@ -44,8 +44,8 @@ FeatureTable table_of(const std::vector<Vector>& vectors, FeatureType type = Fea
   return table;
 }
 
-// Vectors as nets have them, none below 0, in clusters; some are another one changed a little or
-// not at all.
+// Vectors like those of nets: none negative, in clusters, some changed a little from another or not
+// at all.
 std::vector<Vector> clustered(std::size_t rows, std::size_t dimensions, std::uint64_t seed) {
   std::vector<Vector> vectors;
   for (std::size_t row = 0; row < rows; ++row) {
@@ -158,7 +158,7 @@ TEST(FeatureTable, SaysWhoseDimensionsAreTooManyOrNone) {
   }
 }
 
-// Squares of their elements have no place in a float, and some not even they themselves.
+// The squares of most elements are outside a float's range, and some elements are near its limits.
 TEST(UnitVectors, AreOfLengthOneHoweverLargeVectorsAre) {
   for (const FeatureType type : {FeatureType::kF16, FeatureType::kI8}) {
     for (const float size : {1.3e-35F, 1e-20F, 1.0F, 1e20F, 3.4e38F}) {
@@ -170,7 +170,7 @@ TEST(UnitVectors, AreOfLengthOneHoweverLargeVectorsAre) {
   }
 }
 
-// The content of tests/data/golden/v1/features.
+// The table in tests/data/golden/v1/features.
 FeatureTable golden_table(FeatureType type) {
   FeatureTable table = empty_features(type, 5);
   table.name = "golden";
@@ -235,7 +235,8 @@ TEST(FeatureTable, RefusesWhatNoWriterMakes) {
   refuses(bad, "a scale is no number above 0");
   bad.scales[3] = std::numeric_limits<float>::infinity();
   refuses(bad, "a scale is no number above 0");
-  for (const float scale : {0.75F, 0x1p-117F}) {  // no power of two; below the least
+  // not a power of two; below the least normal number
+  for (const float scale : {0.75F, 0x1p-117F}) {
     bad.scales[3] = scale;
     refuses(bad, "not scaled");
   }
@@ -263,7 +264,7 @@ TEST(FeatureTable, RefusesWhatNoWriterMakes) {
   }
 }
 
-// All pairs of a linear scan, but those that rounding decides.
+// All pairs by a linear scan, without those that rounding decides.
 std::vector<CosinePair> scan(const FeatureTable& table, double cosine) {
   std::vector<CosinePair> pairs;
   for (std::uint32_t a = 0; a < table.size(); ++a) {
@@ -318,7 +319,7 @@ TEST(Neighbours, OfARecallAskedForFindThatMany) {
     share.of += static_cast<double>(edge.size());
   }
   EXPECT_GE(share.value(), 0.8);
-  EXPECT_LE(share.value(), 0.99);  // and it searches no further than it must
+  EXPECT_LE(share.value(), 0.99);  // it searches no further than necessary
 }
 
 TEST(Neighbours, OfSomeRowsAreThoseOfAllUpToEqualVectors) {
@@ -334,7 +335,7 @@ TEST(Neighbours, OfSomeRowsAreThoseOfAllUpToEqualVectors) {
   for (const CosinePair& pair : pairs_from(index, 0.8)) {
     if (pair.a % 2 == 0 && pair.b % 2 == 0) all.push_back({pair.a, pair.b, 0});
   }
-  EXPECT_LT(edges.size(), all.size());  // there are equal ones
+  EXPECT_LT(edges.size(), all.size());  // some vectors are equal
   EXPECT_EQ(connected_components(table.size(), edges).of_row,
             connected_components(table.size(), all).of_row);
 }
@@ -355,7 +356,7 @@ TEST(Neighbours, AreTheSameOnAnyNumberOfThreads) {
   EXPECT_EQ(nearest[0].all, nearest[2].all);
 }
 
-// Cosines of the k nearest, by a linear scan.
+// Cosines of the k nearest rows, by a linear scan.
 std::vector<double> nearest_cosines(const FeatureTable& table, std::uint32_t row, std::size_t k) {
   std::vector<double> cosines;
   for (std::uint32_t other = 0; other < table.size(); ++other) {
@@ -400,7 +401,7 @@ TEST(Nearest, AreNearlyAllFoundAmongMany) {
 
 TEST(Outliers, AreFarFromTheirLastNeighbour) {
   std::vector<Vector> vectors = clustered(300, 16, 10);
-  for (float& value : vectors[123]) value = -value - 1;  // the other way
+  for (float& value : vectors[123]) value = -value - 1;  // opposite direction
   const FeatureTable table = table_of(vectors);
   const std::vector<float> far = neighbour_distances(nearest_rows(FeatureIndex(table), 10));
   ASSERT_EQ(far.size(), vectors.size());
@@ -415,7 +416,7 @@ TEST(Outliers, AreFarFromTheirLastNeighbour) {
   EXPECT_EQ(of({{1, 2}, {1, 2}, {2, 4}}, 1), (std::vector<float>{0, 0, 0}));
 }
 
-// By the definition, in double: to the mean of the others of a class.
+// Definition, in double: the distance to the mean of the other rows of a class.
 double distance_to_class(const FeatureTable& table, std::span<const std::int32_t> labels,
                          std::size_t row, std::int32_t label) {
   const auto unit = [&](std::size_t of) {
@@ -441,9 +442,10 @@ TEST(Outliers, AreFarFromTheirClass) {
   const FeatureTable table = table_of(clustered(200, 12, 11));
   std::vector<std::int32_t> labels;
   for (std::int32_t row = 0; row < 200; ++row) labels.push_back(row % 9 == 8 ? -1 : row % 7);
-  labels[30] = 7;  // alone
+  labels[30] = 7;  // the only one of its class
   const FeatureIndex index(table);
-  const std::vector<float> far = class_distances(index.vectors(), labels, 9);  // class 8 has none
+  // label 8 does not occur
+  const std::vector<float> far = class_distances(index.vectors(), labels, 9);
   const NearestRows nearest = nearest_rows(index, 5);
   const std::vector<float> both = outlier_distances(nearest, index.vectors(), labels, 9);
   for (std::uint32_t row = 0; row < table.size(); ++row) {
@@ -461,7 +463,7 @@ TEST(Outliers, AreFarFromTheirClass) {
             std::vector<float>(200));
 }
 
-// A table of images that are equal in nothing, with the ids of the features and one more.
+// A table of images without equal files or pixels. It has the ids of the features and one more.
 Fingerprints images_of(const FeatureTable& features) {
   std::vector<TestImage> images;
   for (std::size_t row = 0; row <= features.size(); ++row) {
@@ -475,7 +477,7 @@ Fingerprints images_of(const FeatureTable& features) {
   return make_table(images);
 }
 
-// Compares by features of a cosine from `cosine` on.
+// Compares by features, from a cosine of `cosine` on.
 struct ByFeatures {
   ByFeatures(const FeatureTable& features, double cosine)
       : table(images_of(features)), links(compare_by(features, [this](const ColumnNames& names) {
@@ -541,7 +543,7 @@ TEST(FeatureLinks, TakeCosinesOfThousandths) {
 TEST(Radius, FollowsTheAngle) {
   const Vector at_one(10, 1.0F);
   EXPECT_EQ(radius_for(at_one, 1.0, 0.999), 0);
-  // 60 degrees differ in a third of the bits, 85.33, so half of the pairs in 85 at most.
+  // At 60 degrees a third of the bits differ, 85.33, so half of the pairs differ in at most 85.
   EXPECT_NEAR(radius_for(at_one, 0.5, 0.5), 85, 1);
   EXPECT_GT(radius_for(at_one, 0.5, 0.999), 85 + 3 * 7);
   EXPECT_LT(radius_for(at_one, 0.9, 0.999), radius_for(at_one, 0.8, 0.999));

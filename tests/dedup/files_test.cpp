@@ -21,7 +21,7 @@ namespace winnow::dedup::files_test {
 
 using testing::HasSubstr;
 
-// Odd counts everywhere, so that every column needs padding; rows with none, one and many labels.
+// Odd counts everywhere, so every column needs padding. Rows have none, one or many labels.
 Fingerprints small_table(std::size_t rows = 3) {
   CounterRng rng = test_rng(1);
   std::vector<TestImage> images;
@@ -53,7 +53,7 @@ Fingerprints audited(Fingerprints table) {
   return table;
 }
 
-// Gives rows different widths, so that thumbnails have one to many blocks.
+// Varies the widths, so that thumbnails have one to many blocks.
 Fingerprints pictured(Fingerprints table) {
   for (std::size_t row = 0; row < table.size(); ++row) {
     table.widths_px[row] = static_cast<std::uint32_t>(1 + row * row * row);
@@ -110,8 +110,7 @@ Selection reviewed(Selection selection) {
   return selection;
 }
 
-// Puts the right checksum behind bytes that were tampered with, which end in so many that it is not
-// of.
+// Writes a valid checksum behind modified bytes. It does not cover the last `apart` bytes.
 void seal(Bytes& bytes, std::size_t apart = 0) {
   if (bytes.size() < 8 + apart) return;
   const std::uint64_t sum = xxh3_64(BytesView(bytes).first(bytes.size() - 8 - apart));
@@ -123,8 +122,8 @@ struct Form {
   const char* what;
   T (*make)();
   T (*parse)(BytesView bytes, const std::string& where);
-  int newest;             // version that is read
-  std::size_t apart = 0;  // bytes that checksums are not of
+  int newest;             // newest version that is read
+  std::size_t apart = 0;  // bytes that the checksum does not cover
 };
 
 template <class T>
@@ -154,8 +153,8 @@ void check_form(const Form<T>& form) {
       Bytes bad = bytes;
       bad[at] ^= static_cast<std::byte>(flip);
       EXPECT_THROW(form.parse(bad, "file"), FormatError) << "byte " << at;
-      // Behind a right checksum a byte may be a value like any other. Then the file must be just
-      // what serialize writes for that value.
+      // With a valid checksum, a changed byte may be another valid value. Then the file must be
+      // exactly what serialize writes for that value.
       if (at >= bytes.size() - 8) continue;
       seal(bad, form.apart);
       try {
@@ -186,7 +185,7 @@ TEST(FingerprintFile, IsReadBackOrRefused) {
   check_form<Fingerprints>(
       {"measured", [] { return audited(small_table()); }, parse_fingerprints, 3});
   check_form<Fingerprints>({"no rows", [] { return Fingerprints(); }, parse_fingerprints, 3});
-  // With 1, 4 and 27 pixels: three blocks.
+  // Thumbnails of 1, 4 and 27 pixels: three blocks in total.
   check_form<Fingerprints>({"pictured", [] { return pictured(small_table()); }, parse_fingerprints,
                             3, 3 * sizeof(ThumbnailBlock)});
   check_form<Fingerprints>({"both", [] { return pictured(audited(small_table())); },
@@ -262,7 +261,7 @@ TEST(KeepAll, IsASelectionOfEachForItself) {
   EXPECT_EQ(keep_all({}), Selection());
 }
 
-// The first bytes of both files, as the format documents have them: fixed for good.
+// The first bytes of both files, as documented in the formats: they never change.
 TEST(FingerprintFile, BeginsAsItsDocumentSays) {
   const Bytes bytes = serialize(small_table());
   ByteReader in(bytes, "file");
@@ -385,7 +384,8 @@ TEST(FingerprintFile, RefusesCountsBeyondMemoryWithoutAskingForIt) {
 }
 
 TEST(FingerprintFile, RefusesAnUnknownColumn) {
-  // The last column's name in the directory: one letter turns "codes:" into something unheard of.
+  // The last column's name in the directory: one changed letter turns "codes:" into an unknown
+  // name.
   Bytes bytes = serialize(small_table());
   bytes[24 + 64 * 14] = std::byte{'n'};
   seal(bytes);
@@ -454,7 +454,7 @@ TEST(Fingerprints, AreMergedInTheOrderOfTheirIds) {
   const Fingerprints table = small_table(40);
   for (const std::size_t every : {1, 2, 3, 40}) {
     std::vector<Fingerprints> parts;
-    for (std::size_t first = 0; first < every; ++first) {  // every so many rows
+    for (std::size_t first = 0; first < every; ++first) {  // every n-th row
       std::vector<Fingerprints> rows;
       for (std::size_t i = first; i < table.size(); i += every) {
         rows.push_back(rows_of(table, i, i + 1));
@@ -509,7 +509,7 @@ TEST(FingerprintFile, OfSomeRowsIsThatOfATableOfThem) {
   }
 }
 
-// More of a column than is gathered in memory, at once and in small pieces.
+// More rows than a column buffers in memory, at once and in small pieces.
 TEST(FingerprintWriter, ManyRows) {
   const TemporaryFolder folder;
   const Fingerprints table = small_table(70'000);
@@ -535,7 +535,7 @@ TEST(FingerprintWriter, RefusesWhatDoesNotFit) {
   back = rows_of(table, 5, 10);
   back.codes.pop_back();
   EXPECT_THROW(out.append(back), UsageError);
-  EXPECT_THROW(out.finish(), Error);  // fewer than was said
+  EXPECT_THROW(out.finish(), Error);  // fewer than announced
   EXPECT_FALSE(std::filesystem::exists(folder / "table"));
   out.append(rows_of(table, 5, 10));
   EXPECT_EQ(out.finish(), xxh3_128(serialize(table)));
@@ -581,7 +581,7 @@ TEST(FingerprintFile, HasMeasuresOfAllRowsOrOfNone) {
   EXPECT_EQ(parse_fingerprints(bytes, "table").audit, table.audit);
   EXPECT_TRUE(parse_fingerprints(serialize(plain), "table").audit.empty());
 
-  // In pieces, and of some rows.
+  // In pieces, and for some rows only.
   for (const bool whole : {true, false}) {
     FingerprintWriter out(folder / "table", table, size_of(table));
     if (whole) {
@@ -604,7 +604,7 @@ TEST(FingerprintFile, HasMeasuresOfAllRowsOrOfNone) {
   EXPECT_EQ(read_fingerprints(InputFile(folder / "some"), nullptr).audit,
             (std::vector{table.audit[3], table.audit[9]}));
 
-  // Beside rows that have none.
+  // Together with rows that have none.
   FingerprintWriter mixed(folder / "mixed", table,
                           {20, table.labels.values.size(), table.group_keys.values.size(), 7});
   mixed.append(rows_of(table, 0, 7));
@@ -649,7 +649,7 @@ TEST(FingerprintFile, HasThumbnailsOfAllRowsOrOfNone) {
   EXPECT_EQ(parse_fingerprints(serialize(plain), "table").thumbnails.size(), 0U);
   const auto source = [&](const ColumnNames& names) { return select_columns(table, names); };
 
-  // In pieces, and of some rows.
+  // In pieces, and for some rows only.
   for (const bool whole : {true, false}) {
     FingerprintWriter out(folder / "table", table, size_of(table));
     if (whole) {
@@ -670,7 +670,7 @@ TEST(FingerprintFile, HasThumbnailsOfAllRowsOrOfNone) {
   write_rows(folder / "some", source, {"phash", "dhash-128"}, keep);
   EXPECT_EQ(read_file(folder / "some"), serialize(select_rows(sizes, keep)));
 
-  // Beside rows that have none.
+  // Together with rows that have none.
   Fingerprints sum = rows_of(table, 0, 7);
   append_rows(sum, rows_of(sizes, 7, 40));
   EXPECT_EQ(serialize(sum), serialize(sizes));
@@ -708,7 +708,7 @@ TEST(FingerprintFile, LeavesThumbnailsWhereTheyAre) {
       EXPECT_EQ(rows.values, thumbnails_of(table)(first, count).values);
     }
   }
-  // Damage there is found where it is read, and nowhere else.
+  // Damage in a thumbnail is detected when that thumbnail is read, and nowhere else.
   bytes[bytes.size() - 8 - 64] ^= std::byte{1};
   write();
   EXPECT_EQ(hash_of_table(*open()), hash);
@@ -719,7 +719,7 @@ TEST(FingerprintFile, LeavesThumbnailsWhereTheyAre) {
   EXPECT_THROW(thumbnails(59, 1), FormatError);
   EXPECT_THROW(read_fingerprints(*open(), nullptr), FormatError);
   EXPECT_THROW(parse_fingerprints(bytes, "table"), FormatError);
-  // Anywhere else, the hash tells.
+  // Damage anywhere else changes the hash.
   for (const std::size_t at :
        {std::size_t{8}, std::size_t{40}, std::size_t{3000}, bytes.size() - 1}) {
     bytes[at] ^= std::byte{1};
@@ -754,7 +754,7 @@ TEST(FingerprintFile, RefusesThumbnailsThatNoImageHas) {
   bad.heights_px[7] *= 9;
   refused(bad);
   bad = table;
-  bad.thumbnails.values[0][63] = 1;  // behind its one pixel
+  bad.thumbnails.values[0][63] = 1;  // behind its only pixel
   refused(bad);
   bad = table;
   bad.thumbnails.offsets[3] -= 1;
@@ -762,7 +762,7 @@ TEST(FingerprintFile, RefusesThumbnailsThatNoImageHas) {
   bad = table;
   bad.thumbnails.offsets[3] += 1'000'000;
   refused(bad);
-  // A version that does not say it.
+  // A version without thumbnails.
   Bytes bytes = serialize(table);
   for (const int version : {1, 2}) {
     bytes.at(8) = static_cast<std::byte>(version);

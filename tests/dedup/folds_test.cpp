@@ -22,7 +22,7 @@ namespace winnow::dedup::folds_test {
 
 using testing::HasSubstr;
 
-using Counts = std::map<std::int32_t, std::vector<int>>;  // by label (-1: none), of each fold
+using Counts = std::map<std::int32_t, std::vector<int>>;  // by label (-1: none), in each fold
 
 Folds deal(const World& world, std::uint32_t count, SplitOptions options = {}) {
   Folds dealt = deal_folds(world.table, world.blocks, options, count);
@@ -51,7 +51,7 @@ Counts count(const World& world, const Folds& dealt, std::uint32_t folds) {
   return counts;
 }
 
-// Greatest distance of any of these from their mean.
+// The greatest distance of any count from their mean.
 double distance(const std::vector<int>& counts) {
   const double mean = std::accumulate(counts.begin(), counts.end(), 0.0) / double(counts.size());
   double most = 0;
@@ -119,11 +119,11 @@ TEST(Folds, BlocksOfOneClassPutItOffByNoMoreThanItsLargest) {
   }
 }
 
-// The least distance that any way of dealing out the blocks has.
+// The least distance that any distribution of the blocks has.
 double best_distance(const std::vector<int>& blocks, std::size_t next, std::vector<int>& counts) {
   if (next == blocks.size()) return distance(counts);
   double best = 1e9;
-  std::set<int> tried;  // folds of equal counts are equal
+  std::set<int> tried;  // folds with equal counts are equivalent
   for (int& fold : counts) {
     if (!tried.insert(fold).second) continue;
     fold += blocks[next];
@@ -157,12 +157,12 @@ TEST(Folds, ClassesComeWithinOneWhereverTheirBlocksAllow) {
       }
     }
     EXPECT_GT(possible, 100);
-    // All ways are looked at for up to three folds; for more, blocks are but exchanged.
+    // For up to three folds all distributions are searched; for more, blocks are only exchanged.
     EXPECT_LE(missed, folds <= 3 ? 0 : possible / 50) << folds;
   }
 }
 
-// Blocks of one class or two, of 1 to 9 samples each.
+// Blocks of one or two classes, with 1 to 9 samples of each.
 World small_world(CounterRng& rng, std::uint32_t blocks) {
   World world;
   const std::uint32_t classes = 1 + rng.below(6);
@@ -332,7 +332,7 @@ TEST(MakeFolds, EachSampleIsValOnceAndNothingLeaks) {
       EXPECT_EQ(settings["folds"], folds);
       EXPECT_EQ(settings["shares"]["val"], 1.0 / folds);
 
-      // They are alike but for what is val.
+      // Folds differ only in which samples are val.
       Selection first = selection_of_fold(result, 0);
       first.settings = selection.settings;
       first.splits = selection.splits;
@@ -387,7 +387,7 @@ TEST(FoldsOf, EachSampleThatIsTrainedOnIsValOnce) {
   for (std::uint64_t seed = 0; seed < 4; ++seed) {
     const Fingerprints table = table_with_copies(seed, 600);
     Selection chosen = deduplicate(table, {.hash = "phash", .threshold = 4}).selection;
-    if (seed == 1) {  // samples used elsewhere than where they lie
+    if (seed == 1) {  // samples whose split the selection changes
       chosen.splits.assign(table.size(), Split::kTest);
       std::fill_n(chosen.splits.begin(), 300, Split::kNone);
     }
@@ -422,7 +422,7 @@ TEST(FoldsOf, EachSampleThatIsTrainedOnIsValOnce) {
       EXPECT_EQ(settings["hash"], "phash");
       selection.splits = chosen.splits;
       selection.settings = chosen.settings;
-      EXPECT_EQ(selection, chosen);  // all else stays
+      EXPECT_EQ(selection, chosen);  // everything else is unchanged
     }
     for (std::size_t row = 0; row < table.size(); ++row) {
       EXPECT_EQ(times_val[row], folds[0].splits[row] == Split::kNone ? 0 : 1);

@@ -18,7 +18,7 @@
 
 namespace winnow::dedup::groups_with_evidence_test {
 
-// Six pictures: 1 and 3 show what 0 shows, and 5 what 4 shows; no two codes are near.
+// Six pictures: 1 and 3 show the same as 0, and 5 the same as 4. No codes are near.
 struct Told {
   Told() {
     links.verification.pairs = {
@@ -132,7 +132,7 @@ TEST(GroupsWithEvidence, AreRefusedWhereTheFileIsNotWhole) {
   }
   write_file_durably(path, whole.substr(0, whole.size() - 1));
   EXPECT_THROW(read_groups(InputFile(path), one.result.selection), FormatError);
-  // Content that no writer makes, with a valid checksum.
+  // Contents that no writer makes, with a valid checksum.
   const auto refuses = [&](const auto& change) {
     GroupsWithEvidence told = one.told();
     change(told);
@@ -152,8 +152,8 @@ TEST(GroupsWithEvidence, AreRefusedWhereTheFileIsNotWhole) {
   refuses([](GroupsWithEvidence& told) { told.splits.assign(6, static_cast<Split>(9)); });
 }
 
-// As deduplicate() tells it where groups are connected components.
-TEST(GroupsWithEvidence, ByCodesAreThoseThatWereDecided) {
+// The same as deduplicate() reports if groups are connected components.
+TEST(ToldGroups, ByCodesAreThoseThatWereDecided) {
   std::vector<TestImage> images;
   CounterRng rng = test_rng(7);
   for (std::uint32_t row = 0; row < 300; ++row) {
@@ -217,8 +217,8 @@ TEST(GroupsWithEvidence, ChainsAreMarkedAsDeduplicateMarksThem) {
   EXPECT_FALSE(groups[0].shape.chain) << "1 is 3, pixel by pixel";
 }
 
-// As winnow split and folds tell blocks.
-TEST(GroupsWithEvidence, OfComponentsSayWhatPicturesTold) {
+// As winnow split and folds report blocks.
+TEST(ToldGroups, OfComponentsSayWhatPicturesTold) {
   const Told one;
   Selection selection = one.result.selection;
   const GroupsWithEvidence told = components_with_evidence(

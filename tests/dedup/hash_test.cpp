@@ -40,7 +40,7 @@ Image flat(int height, int width, int value) {
   return image;
 }
 
-// Bits of whash whose block of pixels is as bright as the median block.
+// Bits of whash whose block is as bright as the median block.
 std::uint64_t blocks_at_the_median(const Image& image) {
   const auto shorter = static_cast<unsigned>(std::min(image.height_px, image.width_px));
   const int side = std::max(8, static_cast<int>(std::bit_floor(shorter)));
@@ -58,7 +58,7 @@ std::uint64_t blocks_at_the_median(const Image& image) {
   return bits;
 }
 
-// The output of imagehash 4.3 with Pillow 9.4. A change here must raise the hash's version.
+// The output of imagehash 4.3 with Pillow 9.4. A change here must raise the version of the hash.
 TEST(Hash, IsImagehashsBitForBit) {
   struct Golden {
     const char* kind;
@@ -118,7 +118,7 @@ TEST(Hash, MatchesTheTableOfGoldenHashes) {
     const HashKind hash = find_hash(name->second);
     const auto [words, measured] = compute_hash(image.view(), hash);
     if (hash.row->name == "whash") {
-      // imagehash decides blocks that tie with the median by its rounding.
+      // For blocks that tie with the median, the rounding of imagehash decides.
       const std::uint64_t theirs = std::stoull(hex, nullptr, 16);
       EXPECT_EQ((words[0] ^ theirs) & ~blocks_at_the_median(image), 0U) << line;
     } else {
@@ -131,7 +131,7 @@ TEST(Hash, MatchesTheTableOfGoldenHashes) {
   for (const auto& [algorithm, count] : compared) EXPECT_EQ(count, 24) << algorithm;
 }
 
-// One number a hash for every instruction set: the test is run with each. No hash may lack one.
+// One number per hash. The test runs with each instruction set, and no hash may be missing.
 TEST(Hash, IsTheSameWithAnyInstructions) {
   const std::map<std::string, std::uint64_t> want{
       {"ahash", 7939563635248227089U},
@@ -159,7 +159,7 @@ TEST(Hash, IsTheSameWithAnyInstructions) {
   std::map<std::string, std::vector<std::uint64_t>> words;
   for (int i = 0; i < 200; ++i) {
     Image image(1 + below(300), 1 + below(300), below(2) == 0 ? 1 : 3);
-    // Smooth where the two are few, noise where they are many.
+    // Few steps give smooth images, many give noise.
     const auto steps = static_cast<std::uint32_t>(1 + below(256));
     int value = 128;
     for (std::uint8_t& p : image.pixels) {
@@ -201,7 +201,7 @@ Image in_orientation(ImageView image, int k) {
   return out;
 }
 
-// Noise of 12x12 made large is smooth, as photos are, and of all frequencies that count.
+// Enlarged noise of 12x12 is smooth, like photos, and has all frequencies that matter.
 Image smooth_image(int height, int width, std::uint64_t seed) {
   CounterRng rng(seed, 0, 0, RandomUse::kTest);
   Image noise(12, 12, 3);
@@ -209,8 +209,7 @@ Image smooth_image(int height, int width, std::uint64_t seed) {
   return resize(noise.view(), height, width, ResampleFilter::kLanczos);
 }
 
-// PDQ's filter and samples lie off the centre at some sizes; then those of a turned picture are
-// others.
+// At some sizes PDQ's filter and samples are off centre. Then a turned picture has other samples.
 bool keeps_pdqs_places(const Image& image) {
   const auto keeps = [](int side) { return (side + 127) / 128 % 2 == 1 && side % 128 != 0; };
   return keeps(image.height_px) && keeps(image.width_px);
@@ -252,7 +251,7 @@ TEST(Orientations, AreThoseOfTheTurnedPictures) {
     EXPECT_GE(codes, 15) << hash.name();
     EXPECT_GT(equal, codes * 3 / 4) << hash.name();
     EXPECT_LT(bits, codes * plain.bits() / 100) << hash.name();
-    // A mirror image is resized by mirrored weights; of what is turned, columns go first.
+    // Mirrored images are resized with mirrored weights. Turned ones are resized by columns first.
     EXPECT_TRUE(orientations != 2 || equal == codes) << hash.name();
   }
 }
@@ -296,7 +295,7 @@ TEST(Hash, CopiesAtOtherSizesStayNearAndOthersFar) {
       return bits;
     };
     for (const int offset : {0, 10, 20, 30}) {
-      // Noise of 12x12 made large is smooth, as photos are, and of all frequencies that count.
+      // Enlarged noise of 12x12 is smooth, like photos, and has all frequencies that matter.
       const Image noise = to_gray(formula_image("lcg", 12, 12 + offset).view());
       ImageView end = noise.view();
       end.data = end.row(offset);
@@ -305,7 +304,7 @@ TEST(Hash, CopiesAtOtherSizesStayNearAndOthersFar) {
       const Image small = resize(large.view(), 150, 200, ResampleFilter::kLanczos);
       const auto a = code_of(hash, large.view());
       const auto b = code_of(hash, small.view());
-      // Some of the 256 bits belong to frequencies that these pictures hardly have.
+      // Some of the 256 bits are for frequencies that these pictures hardly have.
       EXPECT_LE(distance(a, b), hash.bits() == 64 ? 4 : 48) << hash.name() << " " << offset;
       for (const auto& other : codes) EXPECT_GE(distance(a, other), hash.bits() / 4) << hash.name();
       codes.push_back(a);
@@ -368,7 +367,7 @@ TEST(Features, QualityIsZeroWhereThereIsNothingToMatchOn) {
   for (const int value : {0, 17, 255}) EXPECT_EQ(quality(flat(300, 200, value).view()), 0.0F);
   Image faint = flat(128, 128, 100);
   for (std::size_t i = 0; i < faint.pixels.size(); i += 2) faint.pixels[i] = 101;
-  EXPECT_EQ(quality(faint.view()), 0.0F);  // steps of under 1 % do not count
+  EXPECT_EQ(quality(faint.view()), 0.0F);  // steps below 1 % do not count
   EXPECT_EQ(quality(to_gray(formula_image("lcg", 64, 64).view()).view()), 100.0F);
 }
 
@@ -385,7 +384,7 @@ TEST(Features, QualityFollowsPdqs) {
     for (std::string* cell : {&kind, &width, &height}) std::getline(cells, *cell, ',');
     const float pdq = std::stof(line.substr(line.rfind(',') + 1));
     const Image image = formula_image(kind, std::stoi(width), std::stoi(height));
-    // The same but for the shrinking filter: PDQ's is narrower than ours and keeps more noise.
+    // The only difference is the filter for shrinking: PDQ's is narrower and keeps more noise.
     const float tolerance = std::stoi(width) <= 64 ? 1.0F : 13.0F;
     EXPECT_NEAR(quality(to_gray(image.view()).view()), pdq, tolerance) << line;
     ++compared;

@@ -1,5 +1,5 @@
-// An index by features: it decides as one table of its live rows with all their vectors, and
-// answers as a linear scan.
+// An index by features decides like one table of its live rows with all their vectors, and answers
+// like a linear scan.
 
 #include "dedup/index/index_features.h"
 
@@ -23,7 +23,7 @@ namespace winnow::dedup::index_features_test {
 using testing::HasSubstr;
 using testing::ThrowsMessage;
 
-// An image and its vector; without one it matches by equal files and pixels alone.
+// An image and its vector. Without a vector it matches only by equal files and pixels.
 struct Seen {
   TestImage image;
   std::optional<std::vector<float>> vector;
@@ -51,13 +51,13 @@ ColumnSource columns_of(const std::vector<Seen>& images) {
       [table = table_of(images)](const ColumnNames& names) { return select_columns(table, names); };
 }
 
-// Images whose vectors are near to, or those of, earlier ones.
+// Images whose vectors are near, or equal to, those of earlier images.
 class World {
  public:
   explicit World(std::uint64_t seed) : rng_(test_rng(seed)) {}
   CounterRng& rng() { return rng_; }
 
-  // The images of a cache with this number of sources.
+  // The images of one cache with this number of sources.
   std::vector<Seen> cache(std::uint32_t sources) {
     std::vector<Seen> images;
     for (std::uint32_t source = 0; source < sources; ++source) {
@@ -197,7 +197,7 @@ TEST(IndexFeatures, DecideAsTheFullRunHoweverTheIndexGrew) {
   }
 }
 
-// The result of a linear scan: the cosine of the nearest image, and which it is.
+// The result of a linear scan: the cosine and the image of the nearest vector.
 std::map<std::uint32_t, FeatureMatch> scan(const std::vector<Seen>& known,
                                            const std::vector<Seen>& asked, double cosine) {
   std::vector<Seen> all = known;
@@ -269,7 +269,7 @@ TEST(IndexFeatures, OfAnEmptyIndexAreNone) {
   all.source = 1;
   if (grown.from.size() > 1) delete_from_index(grown.folder, all);
   const StoredIndex index = StoredIndex::open(grown.folder);
-  const FeatureTable none = join_features(index, {});  // nothing lives that could lack some
+  const FeatureTable none = join_features(index, {});  // no live row needs features
   EXPECT_EQ(none.size(), 0U);
   const std::vector<Seen> asked = world.cache(1);
   const FeatureTable of_asked = features_of(asked);
@@ -300,7 +300,7 @@ TEST(IndexFeatures, RefuseWhatDoesNotCompare) {
   short_ones.name = "made";
   EXPECT_THAT([&] { index_of("c", by_net, short_ones, one, other); },
               ThrowsMessage<UsageError>(HasSubstr("12 dimensions in one cache and 'made' 3")));
-  EXPECT_NO_THROW(index_of("d", by_net, features_of(other), one, other));  // who knows
+  EXPECT_NO_THROW(index_of("d", by_net, features_of(other), one, other));  // their nets are unknown
 
   Grown grown(folder / "e");
   grown.add(one, by_net);

@@ -1,4 +1,4 @@
-// Indexes that grow: what is decided of them is what is decided of one table of their live rows.
+// Growing indexes decide like one table of their live rows.
 
 #include "dedup/index/index.h"
 
@@ -31,14 +31,14 @@ using testing::HasSubstr;
 
 constexpr int kRadius = 5;
 
-// A data set in the words of a test: images, their names and what their labels are called.
+// A test's data set: images, their names and the names of their labels.
 struct TestSource {
   IndexSource info;
   std::vector<TestImage> images;  // ids are positions
   std::vector<std::string> names;
 };
 
-// Content of an addition.
+// The parts of an addition.
 struct TestAddition {
   std::vector<TestSource> sources;
   std::vector<std::string> classes;
@@ -49,7 +49,7 @@ struct TestAddition {
 
 std::uint64_t mirrored(std::uint64_t code) { return __builtin_bswap64(code); }
 
-// With codes of that hash: phash or, of two orientations, phash_mirrored.
+// A table with codes of this hash: phash, or phash_mirrored with two orientations.
 Fingerprints table_of(const std::vector<TestImage>& images, const std::string& hash) {
   Fingerprints table = make_table(images);
   if (hash == "phash") return table;
@@ -61,7 +61,7 @@ Fingerprints table_of(const std::vector<TestImage>& images, const std::string& h
   return table;
 }
 
-// For codes of 64 bits: a thumbnail of each image that encodes its code.
+// A thumbnail of each image, which depends on its code (64 bits).
 Ragged<ThumbnailBlock> thumbnails_of(const std::vector<TestImage>& images) {
   Ragged<ThumbnailBlock> out;
   for (const TestImage& image : images) {
@@ -74,7 +74,7 @@ Ragged<ThumbnailBlock> thumbnails_of(const std::vector<TestImage>& images) {
   return out;
 }
 
-// Measures that tell an image by its code.
+// Measures that depend on the code of the image.
 std::vector<Measures> measures_of(const std::vector<TestImage>& images) {
   std::vector<Measures> out;
   for (const TestImage& image : images) {
@@ -117,7 +117,7 @@ Addition addition_of(const TestAddition& addition) {
       const TestSource& of = addition.sources[source];
       for (std::size_t i = 0; i < of.images.size(); ++i) {
         sink(make_sample_id(source, of.images[i].id), of.names[i]);
-        // As of an input that could not be read.
+        // The name of an input that could not be read.
         if (i + 1 == of.images.size() || of.images[i + 1].id > of.images[i].id + 1)
           sink(make_sample_id(source, of.images[i].id + 1), "unreadable");
       }
@@ -126,7 +126,7 @@ Addition addition_of(const TestAddition& addition) {
   return out;
 }
 
-// Codes near to and equal to each other, equal files and pixels, images with nothing in them.
+// Codes that are near or equal to each other, equal files and pixels, blank images.
 class World {
  public:
   explicit World(std::uint64_t seed, std::string hash = "phash")
@@ -190,7 +190,7 @@ class World {
   std::uint64_t sources_ = 0;
 };
 
-// The expected content of an index, computed in a simple way.
+// The expected contents of an index, computed in the simplest way.
 struct Model {
   std::string hash = "phash";
   bool pictured = false;
@@ -265,7 +265,8 @@ void expect_thumbnails(const StoredIndex& index, const Model& model) {
   ASSERT_EQ(all.values, want.values);
 }
 
-// The index is the model, whole, and all that is decided of it equals the full run.
+// Expects the index to equal the model, undamaged, and all its decisions to equal those of a full
+// run.
 void expect_same(const fs::path& folder, const Model& model) {
   const StoredIndex index = StoredIndex::open(folder);
   const Fingerprints table = model.table();
@@ -314,7 +315,7 @@ void expect_same(const fs::path& folder, const Model& model) {
   ASSERT_EQ(names, want);
 }
 
-// One of the two indexes of a sequence, with what it should be.
+// One of two indexes of a sequence, with its model.
 struct Grown {
   explicit Grown(fs::path path, std::string hash = "phash") : folder(std::move(path)) {
     model.hash = std::move(hash);
@@ -452,7 +453,7 @@ TEST(StoredIndex, IsTheSameBytesWhereItGrewTheSameWay) {
     for (int i = 0; i < 4; ++i) add(grown, world);
     remove_some(grown, world);
     if (name[0] == 'b') compact_index(grown.folder);
-    if (name[0] == 'b') compact_index(grown.folder);  // a second time there is nothing to do
+    if (name[0] == 'b') compact_index(grown.folder);  // the second time there is nothing to do
   }
   compact_index(folder / "a");
   std::size_t files = 0;
@@ -497,7 +498,7 @@ TEST(StoredIndex, KnowsTheSourcesThatItHas) {
   EXPECT_THAT(again.known, ElementsAre("set"));
   EXPECT_EQ(read_file(path / "manifest.json"), before);
 
-  // A cache that got more.
+  // A cache that has grown.
   TestAddition grown = first;
   grown.sources.push_back(one_source({{.id = 5, .file = 3}}, "more").sources.front());
   again = add_to_index(path, addition_of(grown));
@@ -505,7 +506,7 @@ TEST(StoredIndex, KnowsTheSourcesThatItHas) {
   EXPECT_THAT(again.sources, ElementsAre("more"));
   EXPECT_THAT(StoredIndex::open(path).columns()({}).ids, ElementsAre(1, 3, make_sample_id(1, 5)));
 
-  // The same listing with other images in it.
+  // The same listing with other images.
   const TestAddition other = one_source({{.id = 1, .file = 9}, {.id = 3, .file = 2}});
   try {
     add_to_index(path, addition_of(other));
@@ -531,13 +532,13 @@ TEST(StoredIndex, FindsWhatItHasOfATable) {
                      })));
   const auto find = [&](int threshold) {
     const Fingerprints table = make_table({
-        {.id = 1, .code = 0x1F, .file = 11, .pixels = 11},                // 1 bit from 2, 3 from 1
-        {.id = 2, .code = 0x1F, .file = 12, .pixels = 12},                // likewise
-        {.id = 3, .code = 0x1F, .file = 13, .pixels = 13, .quality = 0},  // nothing in it
-        {.id = 4, .code = 0x1F, .file = 14, .pixels = 4, .quality = 0},   // but equal pixels
-        {.id = 5, .code = 0xF0F0F0F0, .file = 3, .pixels = 15},           // an equal file
-        {.id = 6, .code = 0xF0F0F0F0, .file = 16, .pixels = 16},          // alone
-        {.id = 7, .code = ~0ULL, .file = 17, .pixels = 17},               // nothing in the other
+        {.id = 1, .code = 0x1F, .file = 11, .pixels = 11},  // 1 bit from 2, 3 bits from 1
+        {.id = 2, .code = 0x1F, .file = 12, .pixels = 12},  // the same
+        {.id = 3, .code = 0x1F, .file = 13, .pixels = 13, .quality = 0},  // blank
+        {.id = 4, .code = 0x1F, .file = 14, .pixels = 4, .quality = 0},   // blank, but equal pixels
+        {.id = 5, .code = 0xF0F0F0F0, .file = 3, .pixels = 15},           // equal file
+        {.id = 6, .code = 0xF0F0F0F0, .file = 16, .pixels = 16},  // matches nothing in the index
+        {.id = 7, .code = ~0ULL, .file = 17, .pixels = 17},       // the indexed one is blank
     });
     return StoredIndex::open(path).find_matches(
         [&](const ColumnNames& names) { return select_columns(table, names); }, threshold);
@@ -613,7 +614,7 @@ TEST(StoredIndex, IsReadAsItWasWhenItWasOpened) {
   expect_same(grown.folder, grown.model);
 }
 
-// Reads all there is to read.
+// Reads everything that can be read.
 void read_everything(const fs::path& folder) {
   const StoredIndex index = StoredIndex::open(folder);
   const Fingerprints table = index.columns()(all_columns());
@@ -667,7 +668,7 @@ TEST(StoredIndex, RefusesAFlippedByteAnywhere) {
   read_everything(index);
 }
 
-// Somebody who makes all hashes right again.
+// Forges a file: makes all checksums valid again.
 void forge(const fs::path& index, const fs::path& file, Bytes bytes) {
   if (bytes.size() >= 8) {
     const std::uint64_t sum = xxh3_64(BytesView(bytes).first(bytes.size() - 8));
@@ -750,7 +751,7 @@ TEST(StoredIndex, RefusesForgedManifests) {
   expect_refused("\"rows\": ", "\"rows\": 4294967296", "'rows'");
   expect_refused("\"deleted\": ", "\"deleted\": 9", "'deleted'");
   expect_refused("\"format\": \"winnow-index\"", "\"format\": \"winnow-heap\"", "manifest");
-  // Memory is asked for by rows, files are opened and hashed by segment.
+  // Memory is allocated by rows; files are opened and hashed by segment.
   const std::size_t begin = text.find("\"segments\": [") + 13;
   const std::string segment = text.substr(begin, text.find("\n    }", begin) + 6 - begin);
   expect_refused(segment,
@@ -819,7 +820,7 @@ TEST(StoredIndex, TouchesNothingWithoutItsManifest) {
   const fs::path index = damaged_index(folder);
   fs::rename(index / "manifest.json", folder / "kept");
   expect_nothing_touches<FormatError>(index, "no manifest.json");
-  // One that cannot be asked for is not one that is not there.
+  // A manifest that cannot be read is not a missing one.
   fs::create_symlink("manifest.json", index / "manifest.json");
   expect_nothing_touches<SystemError>(index, "manifest.json");
   fs::rename(folder / "kept", index / "manifest.json");
@@ -848,7 +849,7 @@ TEST(StoredIndex, IsEmptyAfterAFirstAdditionThatWasKilled) {
     EXPECT_EQ(deduplicate(index.columns(), {}, index.links()).removed, 0U);
     EXPECT_TRUE(index.find_matches(addition_of(some).columns, 3).empty());
   }
-  // Its hash is not chosen yet.
+  // The hash and radius are not chosen yet.
   add_to_index(path, addition_of(some), {.hash = {}, .radius = 5});
   EXPECT_EQ(StoredIndex::open(path).kind().radius, 5);
   add_to_index(folder / "at once", addition_of(some), {.hash = {}, .radius = 5});
@@ -857,7 +858,8 @@ TEST(StoredIndex, IsEmptyAfterAFirstAdditionThatWasKilled) {
 
 using ChangeOf = std::function<void(const fs::path&, const SearchOptions&)>;
 
-// Asked to stop at its first question, at its second and so on, it leaves the files as they were.
+// Stops at the first question, then at the second, and so on. Each time the files stay as they
+// were.
 void expect_stops_cleanly(const ChangeOf& change, const fs::path& index, const fs::path& place) {
   const std::map<std::string, std::string> before =
       fs::exists(index) ? files_in(index) : std::map<std::string, std::string>{};
@@ -924,7 +926,7 @@ TEST(StoredIndex, StopsWhenItIsAsked) {
 TEST(StoredIndex, RemovesOnlyWhatItCanHaveLeft) {
   const TemporaryFolder folder;
   const fs::path index = damaged_index(folder);
-  // Its files are 00000 to 00006: a change makes 00007 to 00009.
+  // Its files are 00000 to 00006: a change would make 00007 to 00009.
   const std::vector<std::string> left{"00000.dead", "00007.links", "00009.table.tmp",
                                       "manifest.json.tmp"};
   const std::vector<std::string> others{"00019.table", "20260704.names", "000001.links",

@@ -8,7 +8,7 @@
 
 namespace winnow::dedup::judged_test {
 
-// Newcombe 1998 (81/263, 15/148, 0/20, 1/29) and common tables of Clopper and Pearson's limits.
+// Newcombe 1998 (81/263, 15/148, 0/20, 1/29) and common tables of Clopper-Pearson limits.
 TEST(ClopperPearson, HasTheLimitsOfTables) {
   struct Row {
     double hits, trials, least, most;
@@ -33,7 +33,7 @@ TEST(ClopperPearson, HasTheLimitsOfTables) {
   EXPECT_NEAR(clopper_pearson(8, 10, 0.99).most, 0.9891, 5e-5);
 }
 
-// The probability of so many hits or more in n trials, summed one by one.
+// The probability of at least `hits` hits in `trials`, term by term.
 double at_least(int hits, int trials, double p) {
   double sum = 0;
   for (int k = hits; k <= trials; ++k) {
@@ -91,11 +91,11 @@ TEST(JudgedCurve, CountsJudgedPairsByTheirBits) {
   Fingerprints table = make_table(images_of_codes({0, 0, 1, 7, 0xFF, 0xFFFFFF}));
   table.quality[4] = 0;
   const JudgedCurve got = judge(
-      table, review_of({judgement(Verdict::kDuplicate, {1, 2, 3}),  // 0, 1 and 1 bits
-                        judgement(Verdict::kDifferent, {1, 4}),     // 3 bits
-                        judgement(Verdict::kDifferent, {2, 3}),     // takes one back
+      table, review_of({judgement(Verdict::kDuplicate, {1, 2, 3}),  // at 0, 1 and 1 bits
+                        judgement(Verdict::kDifferent, {1, 4}),     // at 3 bits
+                        judgement(Verdict::kDifferent, {2, 3}),     // revokes one of them
                         judgement(Verdict::kDifferent, {1, 5}),     // blank
-                        judgement(Verdict::kDuplicate, {6, 99}),    // not here
+                        judgement(Verdict::kDuplicate, {6, 99}),    // not in the table
                         judgement(Verdict::kUnsure, {1, 6}), judgement(Verdict::kKeep, {1})}));
   EXPECT_FALSE(got.sampled);
   ASSERT_EQ(got.points.size(), 4U);
@@ -110,7 +110,7 @@ TEST(JudgedCurve, CountsJudgedPairsByTheirBits) {
     EXPECT_DOUBLE_EQ(got.points[t].interval.least, clopper_pearson(hits, trials).least);
     EXPECT_DOUBLE_EQ(got.points[t].interval.most, clopper_pearson(hits, trials).most);
   }
-  // 1, 3, 4 and 6 pairs are within 0, 1, 2 and 3 bits: 1, 2, 8/3 and 3 duplicates are expected.
+  // 1, 3, 4 and 6 pairs lie within 0, 1, 2 and 3 bits; 1, 2, 8/3 and 3 duplicates are expected.
   EXPECT_NEAR(*got.points[0].found, 1.0 / 3, 1e-9);
   EXPECT_NEAR(*got.points[1].found, 2.0 / 3, 1e-9);
   EXPECT_NEAR(*got.points[2].found, 8.0 / 9, 1e-9);
@@ -151,7 +151,7 @@ TEST(JudgedCurve, WeighsTheStrataOfASample) {
   const Interval two = clopper_pearson(2, 2);
   EXPECT_DOUBLE_EQ(got.points[1].interval.least, (10 + 100 * two.least) / 110);
   EXPECT_DOUBLE_EQ(got.points[1].interval.most, 1);
-  // 100 of 130 are duplicates; 60 more are as these, or anything.
+  // 100 of 130 are duplicates. The 60 pairs that were not sampled may be like them, or anything.
   EXPECT_EQ(got.points[3].judged, 4U);
   EXPECT_DOUBLE_EQ(*got.points[3].precision, (10 + 190 * 100.0 / 130) / 200);
   const double trials = 130.0 * 130 / (100.0 * 100 / 2 + 30.0 * 30 / 2);
@@ -161,7 +161,7 @@ TEST(JudgedCurve, WeighsTheStrataOfASample) {
   EXPECT_NEAR(*got.points[1].found, 110 / (10 + 190 * 100.0 / 130), 1e-12);
 }
 
-// Strata drawn alike are one sample.
+// Strata drawn at the same rate are a single sample.
 TEST(JudgedCurve, IsTheExactIntervalWhereStrataAreDrawnAlike) {
   Review review = review_of({});
   review.sample = PairSample{.hash = "phash", .threshold = 2, .scope = "all"};

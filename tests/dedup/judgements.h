@@ -8,7 +8,7 @@
 #include "dedup/review/review.h"
 #include "tests/dedup/tables.h"
 
-// Judgements of images by number: hash_of_number().
+// Judgements of images that tests identify by numbers, through hash_of_number().
 namespace winnow::dedup {
 
 inline std::vector<Hash128> hashes_of_numbers(const std::vector<std::uint64_t>& numbers) {
@@ -21,7 +21,7 @@ inline Judgement judgement(Verdict verdict, const std::vector<std::uint64_t>& im
   return {.verdict = verdict, .images = hashes_of_numbers(images)};
 }
 
-// A judgement about one image.
+// A judgement about a single image.
 inline Judgement image_judgement(Verdict verdict, std::uint64_t image) {
   return {.verdict = verdict, .images = {hash_of_number(image)}, .about = About::kImage};
 }
@@ -33,7 +33,7 @@ inline std::array<Hash128, 2> pair_of(std::uint64_t a, std::uint64_t b) {
   return pair;
 }
 
-// Images with these codes; id, file and pixels of each are its place, from 1.
+// Images with these codes. The id, file and pixels of each are its position, from 1.
 inline std::vector<TestImage> images_of_codes(const std::vector<std::uint64_t>& codes) {
   std::vector<TestImage> images;
   for (const std::uint64_t code : codes) {

@@ -7,7 +7,7 @@
 
 namespace winnow::dedup::label_evidence_test {
 
-// Pairs of two rows each, and the labels of the rows.
+// Pairs of two new rows each, and the labels of these rows.
 class Pairs {
  public:
   void add(int count, float probability, bool differs) {
@@ -39,7 +39,7 @@ TEST(ProbableByLabels, LeavesPairsWhoseLabelsAgree) {
   Pairs pairs;
   EXPECT_EQ(pairs.probable(), 0.9);
   pairs.add(500, 0.95F, false);
-  pairs.add(4, 0.95F, true);  // out of 500 that many may be anything
+  pairs.add(4, 0.95F, true);  // 4 of 500 are too few to tell
   pairs.add(300, 1.0F, false);
   EXPECT_EQ(pairs.probable(), 0.9);
 }

@@ -21,7 +21,7 @@ class Scores {
  public:
   explicit Scores(std::uint64_t seed) : rng_(seed, 0, 0, RandomUse::kTest) {}
 
-  // About a mean; and, of those above it, with a tail that falls off by e every `scale`.
+  // Scores around a mean, with tails that fall off by the factor e every `scale`.
   void add_lump(int count, double mean, double scale) {
     for (int i = 0; i < count; ++i) {
       const double away = -scale * std::log(uniform());
@@ -72,7 +72,7 @@ TEST(LookAlikes, FallOffAsTheyWereDrawn) {
     const auto found = scores.look_alikes();
     ASSERT_TRUE(found) << seed;
     EXPECT_NEAR(found->scale, 2, 0.5) << seed;
-    // Expected number above the mean out of 3000, by their tail.
+    // The expected number, by the tail of the 3000 above the mean.
     const double drawn = 3000 * std::exp(-(0 + 4) / 2.0);
     EXPECT_NEAR(found->expected(0.5), drawn, 0.5 * drawn) << seed;
   }
@@ -92,7 +92,7 @@ TEST(LookAlikes, AreLeftOutAndCopiesKept) {
     for (std::size_t i = 0; i < scores.probabilities().size(); ++i) {
       if (scores.probabilities()[i] >= least) ++(i < alike ? wrong : right);
     }
-    EXPECT_LE(wrong, 60) << seed;  // a hundredth is cost, and the tail is a guess
+    EXPECT_LE(wrong, 60) << seed;  // about a hundredth is expected, and the tail is an estimate
     EXPECT_GE(right, 1950) << seed;
   }
 }
@@ -123,13 +123,14 @@ TEST(ProbableWhenNear, LeavesOutLookAlikesThatFallOffAsOthersDo) {
   const auto left = [&](const Scores& scores) {
     return std::ranges::count_if(scores.probabilities(), [&](double p) { return p >= least; });
   };
-  EXPECT_LE(left(alike), 9);  // three are cost
+  EXPECT_LE(left(alike), 9);  // three are expected
   EXPECT_GE(left(copies), 295);
   EXPECT_NEAR(look_alikes.expected_of(near, least), 3, 1);
 }
 
 TEST(ProbableBeside, KeepsTheLeastWhereFewAreExpected) {
-  const LookAlikes few{.from = -5, .pairs = 100, .scale = 1};  // 0.07 reach 0.9
+  // 0.07 of them are expected above 0.9
+  const LookAlikes few{.from = -5, .pairs = 100, .scale = 1};
   EXPECT_EQ(probable_beside(few, {}, 0.9, 0.5), 0.9);
   const LookAlikes many{.from = 0, .pairs = 1e6, .scale = 50};
   EXPECT_FALSE(probable_beside(many, {}, 0.9, 0.5));

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Prints audit.json: what cleanvision measures of formula images. Needs cleanvision and Pillow.
+"""Prints audit.json: cleanvision's measures of formula images. Needs cleanvision and Pillow.
 
     tests/dedup/make_audit_golden.py > tests/data/vectors/dedup/audit.json
 """

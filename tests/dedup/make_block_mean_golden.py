@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Prints block_mean.json: what OpenCV's BlockMeanHash of mode 0 gives of pictures.
+"""Prints block_mean.json: OpenCV's BlockMeanHash of mode 0 for test pictures.
 
     python3 tests/dedup/make_block_mean_golden.py > tests/data/vectors/dedup/block_mean.json
 

@@ -26,7 +26,7 @@ std::vector<Edge> random_edges(std::uint64_t seed, std::uint32_t rows, std::size
   return out;
 }
 
-// By definition: those among the nearest of one end.
+// Definition: edges that are among the nearest of either end.
 std::vector<Edge> nearest_of(std::vector<Edge> edges, std::size_t most) {
   std::ranges::sort(edges, {}, [](const Edge& e) { return std::tuple(e.distance, e.a, e.b); });
   std::map<std::uint32_t, std::size_t> counts;
@@ -58,7 +58,7 @@ TEST(NearestEdges, AreThoseOfOneEndInWhateverOrderTheyCome) {
   }
 }
 
-// It keeps few of ten million edges at any time.
+// Only a few of ten million edges are kept at any time.
 TEST(NearestEdges, KeepFewOfACrowd) {
   constexpr std::uint32_t kRows = 4500;
   constexpr std::size_t kMost = 4;

@@ -8,13 +8,13 @@
 
 namespace winnow::dedup {
 
-// A page of a form, gray, 8 bits: rules and labels depend on `form`, entries on `entries`, both as
-// words of strokes. `own_words` of the entries' 20 words come from `entries`, the others from
-// `like`.
+// A page of a form: grey, 8 bits. `form` decides its rules and labels, `entries` its entries; both
+// are words of strokes. Of the 20 words of its entries, `own_words` come from `entries`, the others
+// from `like`.
 struct Page {
   std::uint64_t form = 1;
   std::uint64_t entries = 1;
-  std::uint64_t like = 1;  // source of the other words
+  std::uint64_t like = 1;  // seed of the other words
   int own_words = 20;
 };
 

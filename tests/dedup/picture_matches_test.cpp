@@ -1,5 +1,5 @@
-// Indexes that are asked for pictures: what is found is what looking at each pair finds, however
-// the index came to be there and whatever became of the landmarks that it keeps.
+// Indexes that are asked for pictures find what comparing each pair finds. That holds however the
+// index was made, and whatever happens to the landmarks that it keeps.
 
 #include "dedup/index/picture_matches.h"
 
@@ -29,13 +29,13 @@ using testing::HasSubstr;
 constexpr int kThreshold = 4;
 constexpr double kLeast = 0.9;
 
-// An image with the code that a test wants it to have.
+// An image with the code that the test chooses.
 struct Shown {
   Image image;
   TestImage row;
 };
 
-// Code, file and pixels are of this number.
+// Code, file and pixels are all `number`.
 Shown shown(Image image, std::uint64_t number) {
   return {std::move(image), {.code = number, .file = number, .pixels = number}};
 }
@@ -91,7 +91,7 @@ std::uint64_t code(std::uint64_t number) { return test_rng(number).next_u64(); }
 std::vector<Shown> known_pictures() {
   std::vector<Shown> known;
   for (std::uint64_t i = 0; i < 6; ++i) known.push_back(shown(scene(500 + i), code(i)));
-  known.push_back(shown(scene(500), code(0)));        // with the pixels of the first
+  known.push_back(shown(scene(500), code(0)));        // pixels equal to those of the first
   known.push_back(shown(Image(63, 84, 1), code(6)));  // flat
   known.push_back(shown(Image(63, 84, 1), code(7)));
   known.back().row.quality = 0;
@@ -100,21 +100,22 @@ std::vector<Shown> known_pictures() {
 
 std::vector<Shown> asked_pictures() {
   return {
-      shown(cropped(scene(500), 0.2, 0.8, 0.75), code(10)),  // far from its original by code
-      shown(darker(scene(501)), code(1) ^ 3),                // near it
-      shown(scene(600), code(2) ^ 1),                        // near a stranger
-      shown(Image(63, 84, 1), code(6) ^ 1),                  // flat, near a flat one
-      shown(scene(503), code(3)),                            // the same pixels
+      // its code is far from that of its original
+      shown(cropped(scene(500), 0.2, 0.8, 0.75), code(10)),
+      shown(darker(scene(501)), code(1) ^ 3),  // its code is near
+      shown(scene(600), code(2) ^ 1),          // its code is near that of an unrelated image
+      shown(Image(63, 84, 1), code(6) ^ 1),    // flat, with a code near that of a flat one
+      shown(scene(503), code(3)),              // the same pixels
       shown(flipped(scene(504)), code(11)),
-      shown(flipped(scene(504)), code(11)),  // again
-      shown(Image(63, 84, 1), code(7)),      // without quality, but with the same pixels
+      shown(flipped(scene(504)), code(11)),  // the same image once more
+      shown(Image(63, 84, 1), code(7)),      // quality 0, but the same pixels
   };
 }
 
-// A row and the known image of a number from 0.
+// A row that was asked for and the number of a known image, from 0.
 using Pair = std::pair<std::uint32_t, std::uint32_t>;
 
-// By looking at each pair by itself.
+// Compares each pair on its own.
 std::set<Pair> pairs_one_by_one(const std::vector<Shown>& asked, const std::vector<Shown>& known) {
   std::set<Pair> pairs;
   const std::vector<std::uint32_t> rows{0, 1};
@@ -138,7 +139,7 @@ class PictureMatcherTest : public testing::Test {
  protected:
   PictureMatcherTest() { asked_.back().row.quality = 0; }
 
-  // The matches, by the names of the index's images.
+  // Asks the index for all pictures.
   PictureMatches find() {
     PictureMatcher matcher(StoredIndex::open(path_),
                            {.threshold = kThreshold, .demand = {.least_probability = kLeast}});
@@ -147,7 +148,7 @@ class PictureMatcherTest : public testing::Test {
     const Table table = table_of(asked_);
     return matcher.find(table.columns, table.thumbnails);
   }
-  // Images of one source are known by position, so the numbers follow.
+  // The pairs that were found. `number_of` maps the id of an image of the index to its number.
   std::set<Pair> pairs(const std::function<std::uint32_t(SampleId)>& number_of) {
     std::set<Pair> found;
     for (const PictureMatch& match : find().matches) found.emplace(match.row, number_of(match.id));
@@ -177,7 +178,7 @@ TEST_F(PictureMatcherTest, FindsWhatLookingAtEachPairFinds) {
   add_to_index(path_, addition_of(known_, "all"));
   const std::set<Pair> want = pairs_one_by_one(asked_, known_);
   EXPECT_EQ(pairs(by_position), want);
-  // The pictures were made for that.
+  // The pictures were made to give exactly these pairs.
   EXPECT_EQ(want, (std::set<Pair>{{0, 0}, {0, 6}, {1, 1}, {3, 7}, {4, 3}, {5, 4}, {6, 4}, {7, 8}}));
   const PictureMatches found = find();
   EXPECT_EQ(found.refused, 1U);
@@ -191,7 +192,7 @@ TEST_F(PictureMatcherTest, FindsWhatLookingAtEachPairFinds) {
   EXPECT_GE(matches[0].probability, 0.9F);
   EXPECT_GT(matches[0].distance, 20U);
   EXPECT_EQ(matches[2].distance, 2U);
-  EXPECT_EQ(matches[3].probability, std::nullopt);  // flat: by their codes
+  EXPECT_EQ(matches[3].probability, std::nullopt);  // flat pictures match by their codes
   EXPECT_EQ(matches[4].probability, 1.0F);
   EXPECT_EQ(matches[4].distance, 0U);
 }
@@ -217,12 +218,12 @@ TEST_F(PictureMatcherTest, KeepsLandmarksOfWhatIsThere) {
   EXPECT_EQ(made_, 4U);
   EXPECT_EQ(landmark_files().size(), 2U);
 
-  // A deletion leaves them; of what is deleted nothing is found.
+  // A deletion keeps the landmarks. Deleted images are not found.
   EXPECT_EQ(delete_from_index(path_, {.names = {}, .ids = {5}, .source = {}}), 1U);
   std::erase_if(want, [](const Pair& pair) { return pair.second == 4; });
   EXPECT_EQ(pairs(number_of), want);
   EXPECT_EQ(made_, 0U);
-  // A compaction makes another table.
+  // A compaction makes a new table.
   compact_index(path_);
   EXPECT_TRUE(landmark_files().empty());
   EXPECT_EQ(pairs(number_of), want);
@@ -245,7 +246,7 @@ TEST_F(PictureMatcherTest, MakesLandmarksAgainWhereTheyAreNotAsTheyShouldBe) {
     EXPECT_EQ(made_, known_.size());
     EXPECT_EQ(read_file(file), bytes);
   }
-  // They keep nobody from changing the index, nor from reading it.
+  // Unwritable landmarks prevent neither changing nor reading the index.
   fs::remove(file);
   fs::create_directory(file);
   EXPECT_EQ(find().matches, want);
@@ -283,7 +284,7 @@ TEST_F(PictureMatcherTest, FindsNothingInAnEmptyIndex) {
   EXPECT_TRUE(find().matches.empty());
 }
 
-// Decisions by pictures are the same as within one table.
+// Links by pictures equal those of a single table, too.
 TEST_F(PictureMatcherTest, OfOneTableLinksAreTheSame) {
   std::vector<Shown> all = known_;
   all.insert(all.end(), asked_.begin(), asked_.end());

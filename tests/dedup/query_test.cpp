@@ -1,4 +1,4 @@
-// Pictures that are asked of others whose landmarks are known.
+// Queries of pictures against others whose landmarks are known.
 
 #include "dedup/verify/query.h"
 
@@ -29,7 +29,7 @@ namespace winnow::dedup::query_test {
 
 using Rows = std::pair<std::uint32_t, std::uint32_t>;
 
-// Matches of the pictures from `first` on, by the numbers of both in `all`.
+// The pairs found for the pictures from `first` on. Both rows are numbers in `all`.
 std::map<Rows, VerifiedPair> asked_of(PictureQuery& query, const Pictures& all,
                                       std::uint32_t first) {
   std::vector<std::uint32_t> rows(all.rows.size() - first);
@@ -44,14 +44,14 @@ std::map<Rows, VerifiedPair> asked_of(PictureQuery& query, const Pictures& all,
 
 TEST(PictureQuery, SaysWhatIsSaidOfBothTogether) {
   const Pictures all(6);
-  constexpr std::uint32_t kKnown = 38;  // a scene is cut
+  constexpr std::uint32_t kKnown = 38;  // cuts through the copies of a scene
   const std::span known = std::span(all.rows).first(kKnown);
   const MatchModel model = calibrate(all.rows, all.source()).model;
   PictureQuery query(KnownLandmarks(LandmarkTable(known, all.source())), all.source(), kKnown,
                      model);
   const Verification together = verify(all.rows, all.source(), {}, model);
-  ASSERT_EQ(together.counts.radius, 14);  // the same for both, or hits would differ
-  for (const std::uint32_t first : {kKnown, kKnown + 3, kKnown}) {  // again and again
+  ASSERT_EQ(together.counts.radius, 14);  // for both; otherwise hits would differ
+  for (const std::uint32_t first : {kKnown, kKnown + 3, kKnown}) {  // repeatedly
     std::map<Rows, VerifiedPair> found = asked_of(query, all, first);
     for (const auto& [rows, pair] : found) {
       EXPECT_EQ(all.scene_of[rows.first], all.scene_of[rows.second]);
@@ -67,7 +67,8 @@ TEST(PictureQuery, SaysWhatIsSaidOfBothTogether) {
       alike += same.probability == pair.probability && same.map.x0 == pair.map.x0;
     }
     EXPECT_GT(wanted, 5U);
-    // A little more: landmarks of one code are all compared here, and there the first of them.
+    // It may find slightly more: here all landmarks of equal codes are compared, there only the
+    // first.
     EXPECT_LE(found.size(), wanted + wanted / 10);
     EXPECT_GE(2 * alike, wanted);
   }
@@ -93,7 +94,8 @@ TEST(PictureQuery, JudgesWhatIsNearByCodes) {
   EXPECT_TRUE(query.ask({}, source(asked), {}).pairs.empty());
 }
 
-// More landmarks than are searched at a time: what is near is found in each part, and nothing else.
+// More landmarks than one part of a search holds. Each part finds its near landmarks, and nothing
+// else.
 TEST(PictureQuery, SearchesAllParts) {
   constexpr std::uint32_t kPictures = 50000;
   constexpr std::uint32_t kOfEach = 32;
@@ -140,7 +142,7 @@ void expect_equal(const LandmarkTable& a, const LandmarkTable& b) {
   for (std::uint32_t i = 0; i < a.size(); ++i) ASSERT_EQ(a.owner(i), b.owner(i));
 }
 
-// The landmarks of pictures to which `row_of` assigns a row.
+// The landmarks of pictures for which `row_of` gives a row.
 LandmarkTable some_of(const LandmarkTable& landmarks,
                       const std::function<MaybeRow(std::uint32_t)>& row_of) {
   LandmarkTable some;
@@ -148,8 +150,8 @@ LandmarkTable some_of(const LandmarkTable& landmarks,
   return some;
 }
 
-// Twenty pictures in pieces of 0, 5, 1, 0 and 14; one in three is left out, and rows are called
-// twice their number.
+// Twenty pictures in pieces of 0, 5, 1, 0 and 14. One in three is left out. The row of a picture is
+// twice its number.
 class KnownInPieces : public testing::Test {
  protected:
   static MaybeRow row_of(std::uint32_t picture) {
@@ -201,7 +203,7 @@ TEST_F(KnownInPieces, AreNearToTheSameAsInOneTable) {
   ASSERT_GT(want.hits.size(), 10U);
   EXPECT_EQ(found.hits, want.hits);
   expect_equal(found.landmarks, want.landmarks);
-  // No more are copied than of pictures that have hits.
+  // Only landmarks of pictures with hits are copied.
   std::set<std::uint32_t> rows(asked.owners().begin(), asked.owners().end());
   for (const Hit& hit : found.hits) {
     EXPECT_EQ(found.landmarks.owner(hit.landmark_a), hit.row_a);
@@ -216,8 +218,8 @@ TEST_F(KnownInPieces, AreAsFarFromStrangersAsInOneTable) {
   std::vector<std::uint32_t> numbers(kept_.size());
   std::iota(numbers.begin(), numbers.end(), std::uint32_t{0});
   EXPECT_EQ(searched_count(known_), kept_.size());
-  EXPECT_EQ(non_duplicate_distance(known_), non_duplicate_distance(kept_, numbers));
-  // More than a sample, and more than are all searched for.
+  EXPECT_EQ(stranger_distance(known_), stranger_distance(kept_, numbers));
+  // More landmarks than a sample holds, and more than are all searched for.
   CounterRng rng(5, 0, 0, RandomUse::kTest);
   LandmarkTable many;
   const std::vector<PackedPlace> places(40, {1000, 1000, 8192, 0});
@@ -235,14 +237,14 @@ TEST_F(KnownInPieces, AreAsFarFromStrangersAsInOneTable) {
   EXPECT_EQ(non_duplicate_distance(known), want);
 }
 
-// Landmarks in a file, and what tells their pictures from others.
+// A file of landmarks, with the identity of its pictures.
 class KeptLandmarks : public testing::Test {
  protected:
   KeptLandmarks() : made_(rows_, pictures_.source()) {
     write_landmarks(path_, of_, piece_of(made_, of_.rows));
   }
 
-  // The landmarks that are found there, numbered from 0 by picture.
+  // The landmarks in the file; pictures are numbered from 0.
   std::optional<LandmarkTable> read(const LandmarksOf& of) const {
     auto piece = find_landmarks_in(path_, of);
     if (!piece) return std::nullopt;
@@ -264,7 +266,7 @@ class KeptLandmarks : public testing::Test {
   const TemporaryFolder folder_;
   const std::filesystem::path path_ = folder_ / "00000.landmarks";
   const Pictures pictures_{1};
-  const std::vector<std::uint32_t> rows_{0, 1, 2, 4};  // row 3 has none
+  const std::vector<std::uint32_t> rows_{0, 1, 2, 4};  // row 3 has no landmarks
   const LandmarksOf of_{std::string(32, 'a'), 6};
   const LandmarkTable made_;
 };
@@ -276,7 +278,7 @@ TEST_F(KeptLandmarks, AreThoseThatWereFound) {
   expect_equal(*read_again, made_);
 }
 
-// Whoever has opened an index goes on reading it.
+// A process that has opened the index can still read it.
 TEST_F(KeptLandmarks, AreThereWhenTheirFileIsNot) {
   auto piece = find_landmarks_in(path_, of_);
   ASSERT_TRUE(piece);
@@ -284,7 +286,7 @@ TEST_F(KeptLandmarks, AreThereWhenTheirFileIsNot) {
   expect_equal(table_of(std::move(*piece)), made_);
 }
 
-// A scale of nothing would lead astray.
+// A scale of zero would give wrong maps.
 TEST_F(KeptLandmarks, AreOfHalfAPixelAtLeast) {
   LandmarkTable tiny;
   tiny.append(1, std::vector<std::uint64_t>{1, 2}, std::vector<PackedPlace>{{1, 2, 0, 3}});
@@ -309,7 +311,7 @@ TEST_F(KeptLandmarks, AreNoneWhereAnyByteIsWrong) {
   }
   replace(BytesView(bytes).first(bytes.size() / 2));
   EXPECT_FALSE(read(of_));
-  // Another version, whole otherwise.
+  // Another version, otherwise valid.
   Bytes other = bytes;
   other[8] ^= std::byte{kLandmarksVersion ^ (kLandmarksVersion + 1)};
   const std::uint64_t sum = xxh3_64(BytesView(other).first(other.size() - 8));
@@ -318,7 +320,7 @@ TEST_F(KeptLandmarks, AreNoneWhereAnyByteIsWrong) {
   EXPECT_FALSE(read(of_));
 }
 
-// The content of tests/data/golden/v1/landmarks: rows 0, 2 and 4 of five.
+// The landmarks in tests/data/golden/v1/landmarks: rows 0, 2 and 4 of five.
 LandmarkTable golden_landmarks() {
   LandmarkTable table;
   for (const std::uint32_t row : {0U, 2U, 4U}) {
@@ -349,8 +351,8 @@ TEST(GoldenLandmarks, OfTheFirstVersionAreReadAndWrittenAsTheyWere) {
   EXPECT_TRUE(std::ranges::equal(piece->offsets, golden_piece.offsets));
 }
 
-// Whoever changes one of these numbers raises kLandmarksVersion once a winnow was released that
-// kept landmarks: what it kept is of no use then.
+// To change one of these numbers, raise kLandmarksVersion if a release has kept landmarks: stored
+// ones are then useless.
 TEST(GoldenLandmarks, AreFoundAsTheyWere) {
   std::vector<Image> images;
   for (const auto& [kind, width, height] :

@@ -72,7 +72,7 @@ TEST_F(ReviewLogTest, BeginsAgainWhereTheFirstLineWasCutOff) {
 TEST_F(ReviewLogTest, LeavesAFileAloneThatIsNoReview) {
   for (const std::string text : {"name,split\na.jpg,train\nb.jp", "{", "x", "\n"}) {
     write(path_, text);
-    if (review_header().starts_with(text)) continue;  // "{" may be the beginning of one
+    if (review_header().starts_with(text)) continue;  // "{" may be the beginning of a header
     EXPECT_THROW(ReviewLog{path_}, FormatError) << text;
     EXPECT_EQ(read_text(path_), text);
   }
@@ -93,7 +93,7 @@ TEST_F(ReviewLogTest, IsRefusedToASecond) {
   EXPECT_NO_THROW(ReviewLog{path_});
 }
 
-// A limit on the size of files stops a write in the middle of a line, as a full disk does.
+// A limit on file size interrupts a write in the middle of a line, as a full disk does.
 TEST_F(ReviewLogTest, StaysWholeWhereALineDoesNotFit) {
   ReviewLog log(path_);
   log.append(std::vector{duplicates(1, 2)});

@@ -24,7 +24,7 @@ std::string image_line(const std::string& verdict, std::uint64_t image) {
   return line(verdict, {image}, "image_verdict");
 }
 
-// The message of a refusal.
+// The reason for refusing this text.
 std::string refusal(const std::string& text) {
   try {
     parse_review(text, "said.jsonl");
@@ -164,7 +164,8 @@ TEST(Review, AnyDamageIsReadOrRefusedAsWhatItIs) {
     for (const char byte : {'\0', '"', '{', ']', '7', '\n', '\xFF'}) {
       std::string damaged = whole;
       damaged[at] = byte;
-      refused += refusal(damaged) == "nothing" ? 0 : 1;  // anything but a FormatError fails
+      // anything but a FormatError fails the test
+      refused += refusal(damaged) == "nothing" ? 0 : 1;
     }
     refusal(whole.substr(0, at) + whole.substr(at + 1));
   }

@@ -27,7 +27,7 @@ std::uint32_t row_of(const Hash128& hash) {
   return row;
 }
 
-// Rows with labels 0 and 1 by turns, every third without one; every fifth in test.
+// Rows with alternating labels 0 and 1, every third without a label; every fifth row is in test.
 Fingerprints table_of(std::uint32_t rows) {
   Fingerprints table;
   for (std::uint32_t row = 0; row < rows; ++row) {
@@ -53,7 +53,7 @@ std::vector<Edge> random_pairs(std::uint32_t rows, std::size_t count, std::uint3
   while (edges.size() < count) {
     const auto [a, b] = std::minmax({random.below(rows), random.below(rows)});
     if (a == b || !seen.insert({a, b}).second) continue;
-    // Twice as many at each distance as at the one before.
+    // Each distance is twice as frequent as the one before.
     std::uint32_t distance = most;
     while (distance > 0 && random.below(2) == 0) --distance;
     edges.push_back({a, b, distance});
@@ -127,7 +127,8 @@ TEST(Sample, DrawsAllWhereThereAreFew) {
   EXPECT_TRUE(draw_pairs(table, source_of({}), {.hash = "phash", .threshold = 4}).strata.empty());
 }
 
-// Each of 40 pairs of one stratum is drawn for a quarter of seeds 0 to 399, within five deviations.
+// With seeds 0 to 399, each of the 40 pairs of a stratum is drawn in a quarter of the samples,
+// within five standard deviations.
 TEST(Sample, DrawsEachPairAsOften) {
   Fingerprints table = table_of(60);
   std::vector<Edge> edges;
@@ -148,17 +149,17 @@ TEST(Sample, DrawsEachPairAsOften) {
 TEST(Allocation, GoesBySizeAndSpread) {
   EXPECT_THAT(allocate({1000, 1000}, {0.1, 0.3}, 40), ElementsAre(10, 30));
   EXPECT_THAT(allocate({3000, 1000}, {0.2, 0.2}, 40), ElementsAre(30, 10));
-  // Larger strata provide what a small one cannot.
+  // Other strata make up for what a small one lacks.
   EXPECT_THAT(allocate({5, 1000, 1000}, {0.5, 0.001, 0.001}, 25), ElementsAre(5, 10, 10));
-  // One of each first, the greatest claim first where there are too few.
+  // Each stratum gets one pair first; if there are too few, the strata with the greatest claims do.
   EXPECT_THAT(allocate({1, 1000000, 1}, {0.0, 0.5, 0.0}, 10), ElementsAre(1, 8, 1));
   EXPECT_THAT(allocate({10, 1000, 100}, {0.5, 0.5, 0.5}, 2), ElementsAre(0, 1, 1));
   EXPECT_THAT(allocate({2, 3}, {0.5, 0.5}, 99), ElementsAre(2, 3));
   EXPECT_THAT(allocate({}, {}, 5), ElementsAre());
 }
 
-// Precision by strata as `winnow tune` works it out: the mean over many samples is the truth, and
-// it is nearer to it than that of as many pairs drawn from all alike.
+// Precision by strata, as `winnow tune` computes it. The mean over many samples is the true
+// precision. The error is smaller than with a uniform sample of the same size.
 TEST(Sample, TellsPrecisionWithoutBiasAndBetterThanDrawingFromAll) {
   const Fingerprints table = table_of(400);
   const auto edges = random_pairs(400, 20000, 6);
@@ -189,7 +190,7 @@ TEST(Sample, TellsPrecisionWithoutBiasAndBetterThanDrawingFromAll) {
     mean += estimate / kSamples;
     error += (estimate - precision) * (estimate - precision) / kSamples;
   }
-  const double of_all = precision * (1 - precision) / kCount;  // variance
+  const double of_all = precision * (1 - precision) / kCount;  // its variance
   EXPECT_NEAR(mean, precision, 5 * std::sqrt(of_all / kSamples));
   EXPECT_LT(error, of_all);
 }

@@ -9,8 +9,8 @@
 
 namespace winnow::dedup {
 
-// Gray pictures with edges and texture at all scales, like photos: discs and bars on noise of
-// several octaves. One per seed.
+// A grey picture for each seed, with edges and texture at all scales, like a photo: discs and bars
+// on noise of several octaves.
 inline Image scene(std::uint64_t seed, int width = 84, int height = 63) {
   CounterRng rng(seed, 0, 0, RandomUse::kTest);
   const auto draw = [&](double least, double most) {

@@ -1,4 +1,4 @@
-// The join finds what the scan finds, on every kind of codes that we could think of.
+// The join finds what the scan finds, on every kind of code that we could think of.
 
 #include "dedup/search/search.h"
 
@@ -32,7 +32,7 @@ CodeColumn column_of(std::size_t rows, int bits, std::uint64_t seed, const Gener
   return column;
 }
 
-// Sets of codes by name; some have so many close pairs that they must be small.
+// Named sets of codes. Some have so many close pairs that they must be small.
 struct Kind {
   const char* name;
   std::size_t rows;
@@ -48,7 +48,7 @@ const std::vector<Kind>& kinds() {
          return centre ^ random_flips(rng, static_cast<int>(rng.below(5)));
        }},
       {"constant", 200, [](CounterRng&, std::size_t, std::size_t) { return std::uint64_t{7}; }},
-      {"low entropy", 400,  // ten bits that change
+      {"low entropy", 400,  // only ten bits vary
        [](CounterRng& rng, std::size_t, std::size_t) {
          return rng.next_u64() & 0x8000400020018013;
        }},
@@ -56,7 +56,7 @@ const std::vector<Kind>& kinds() {
        [](CounterRng& rng, std::size_t, std::size_t) {
          return rng.next_u64() & rng.next_u64() & rng.next_u64() & rng.next_u64() & rng.next_u64();
        }},
-      {"runs", 400,  // as of gradients: every bit says what its neighbour says
+      {"runs", 400,  // as in gradients: each bit repeats its neighbour
        [](CounterRng& rng, std::size_t, std::size_t) {
          return (~std::uint64_t{0} << rng.below(64)) ^ random_flips(rng, 2);
        }},
@@ -66,7 +66,7 @@ const std::vector<Kind>& kinds() {
        }},
       {"numbers", 500,  // neighbours differ in few bits, all of them low
        [](CounterRng&, std::size_t row, std::size_t) { return std::uint64_t{row}; }},
-      {"halves", 500,  // one half of a word decides
+      {"halves", 500,  // one half of each word decides
        [](CounterRng& rng, std::size_t, std::size_t) { return rng.next_u64() & 0xFFFFFFFF; }},
   };
   return kAll;
@@ -116,7 +116,7 @@ TEST_P(Search, ByJoinIsThatByScan) {
 
 INSTANTIATE_TEST_SUITE_P(Bits, Search, testing::Values(64, 128, 256));
 
-// Large enough that the plan joins, partitions in chunks and makes new bands for buckets.
+// Large enough that the plan joins, partitions in chunks and splits buckets by new bands.
 TEST(Search, OfManyFindsWhatWasPlantedOnAnyNumberOfThreads) {
   constexpr std::uint32_t kRows = 300'000;
   const Kind* heap = &kinds()[0];
@@ -135,7 +135,7 @@ TEST(Search, OfManyFindsWhatWasPlantedOnAnyNumberOfThreads) {
 
 TEST(Search, OfSkewedCodesInBulkFindsWhatTheScanFinds) {
   constexpr std::size_t kRows = 15'000;
-  // A third of all codes agree in all but 24 bits, those being rare.
+  // A third of all codes agree in all but 24 bits, and these rarely differ.
   const CodeColumn codes =
       column_of(kRows, 64, 4, [](CounterRng& rng, std::size_t row, std::size_t) {
         const std::uint64_t word = rng.next_u64();
@@ -165,7 +165,8 @@ TEST(Search, BetweenTwoColumnsFindsEveryPair) {
   for (const int bits : {64, 128, 256}) {
     for (const Kind& kind : kinds()) {
       const std::size_t count_a = 1 + rng.below(400);
-      const std::size_t count_b = 1 + rng.below(bits == 128 ? 6 : 200);  // few beside many, too
+      // also few compared with many
+      const std::size_t count_b = 1 + rng.below(bits == 128 ? 6 : 200);
       const CodeColumn a = column_of(count_a, bits, 31, kind.word);
       const CodeColumn b = column_of(count_b, bits, 32, kind.word);
       std::vector<std::uint32_t> rows_a = all_rows(count_a);
@@ -200,7 +201,7 @@ TEST(Search, EndsWithWhatTheSinkThrows) {
                std::runtime_error);
 }
 
-// Sorted edges of each part. Expects that all agree on the division of work.
+// The sorted edges of each part. Expects all parts to agree on how they divide the work.
 std::vector<std::vector<Edge>> edges_by_part(const CodeColumn& codes,
                                              const std::vector<std::uint32_t>& rows, int radius,
                                              int parts, const SearchOptions& options = {}) {
@@ -259,7 +260,7 @@ TEST(SearchParts, FindTheSameByEveryKernel) {
   }
 }
 
-// Codes of which each stands for as much work as any other: parts find about as many of them.
+// Every code means about the same work, so parts find about the same number of edges.
 TEST(SearchParts, HaveAboutAsMuchToDo) {
   constexpr std::uint32_t kRows = 200'000;
   CodeColumn codes = column_of(kRows, 64, 9, kinds()[0].word);
@@ -294,7 +295,7 @@ TEST(SearchParts, TellWhereTheyDoNotFitTogether) {
   EXPECT_NE(division(6, {1, 3}), first);
 }
 
-// A third of the codes are in a few buckets: those are for all parts together.
+// A third of the codes are in a few buckets, which all parts share.
 TEST(SearchParts, DivideHeaps) {
   constexpr std::size_t kRows = 15'000;
   const CodeColumn codes =
@@ -362,7 +363,7 @@ TEST(CheckEdges, SeesWhatIsMissingAndWhatIsWrong) {
   bad.erase(bad.begin() + static_cast<std::ptrdiff_t>(bad.size() / 2));
   const Edge first = bad.front();
   ++bad.front().distance;
-  const SelfCheck check = check_edges(codes, rows, 3, bad, 5000, 1);  // draws everybody
+  const SelfCheck check = check_edges(codes, rows, 3, bad, 5000, 1);  // the sample covers all rows
   EXPECT_THAT(check.missing, testing::UnorderedElementsAre(first, lost));
   EXPECT_THAT(check.wrong, testing::ElementsAre(bad.front()));
   EXPECT_EQ(check_edges(codes, {}, 3, {}, 10, 1).queries, 0U);
@@ -405,7 +406,7 @@ TEST(PlanJoin, ScansFewCodesAndWideRadiiAndAgreesInMoreBandsTheMoreThereAre) {
   EXPECT_GT(levels(1e8, 8), levels(1e5, 8));
 }
 
-// Then none need be made: of few codes that are asked of many it takes longer than the scan.
+// For few codes compared with many, planning a join takes longer than the scan itself.
 TEST(PlanJoin, IsForNothingWhereAScanIsCheapest) {
   const std::vector<std::uint64_t> all{~std::uint64_t{0}, ~std::uint64_t{0}};
   int cheapest = 0;
@@ -443,7 +444,7 @@ TEST(PlanJoin, LooksAtTheCodesThereAre) {
   const JoinCosts costs = join_costs(0.05, 1);
   JoinCase problem = uniform_case(1e6, 1, 4);
   CounterRng rng = test_rng(3);
-  // Pairs differ in the low 24 bits only, and those of each byte go together.
+  // Pairs differ only in the low 24 bits, and the bits of each byte differ together.
   std::vector<std::uint64_t> differences;
   for (int i = 0; i < 1024; ++i) {
     std::uint64_t difference = 0;

@@ -1,4 +1,4 @@
-// Components whose furthest pair is searched for, in parallel.
+// Components whose furthest pair is searched in parallel.
 
 #include <gtest/gtest.h>
 
@@ -10,7 +10,7 @@
 
 namespace winnow::dedup::shape_test {
 
-// Each code a few bits from the one before.
+// Each code differs in a few bits from the one before.
 CodeColumn random_walk(std::size_t count, int words, std::uint32_t flips, std::uint32_t over_bits) {
   CounterRng rng = test_rng(count);
   CodeColumn codes{"test", 1, 64 * words, {}};
@@ -46,7 +46,7 @@ TEST(ShapeOfMany, IsTheFurthestPair) {
   }
 }
 
-// A comparison of all pairs would take minutes.
+// Comparing all pairs would take minutes.
 TEST(ShapeOfMany, SurvivesAChainOfHalfAMillion) {
   constexpr std::size_t kCodes = 500'000;
   const CodeColumn codes = random_walk(kCodes, 1, 3, 64);

@@ -21,9 +21,9 @@ using testing::HasSubstr;
 
 constexpr std::array<Split, 3> kUsed{Split::kTrain, Split::kVal, Split::kTest};
 
-using Counts = std::map<std::int32_t, std::array<int, kSplitCount>>;  // -1: without labels
+using Counts = std::map<std::int32_t, std::array<int, kSplitCount>>;  // label -1: no label
 
-// Counts of the distributed samples; a sample with several labels counts in each.
+// Counts the assigned samples. A sample with several labels counts for each.
 Counts count(const World& world, const SplitOptions& options, const Splitting& splitting) {
   Counts counts;
   for (std::uint32_t row = 0; row < world.table.size(); ++row) {
@@ -38,7 +38,7 @@ Counts count(const World& world, const SplitOptions& options, const Splitting& s
   return counts;
 }
 
-// Greatest distance of the class from its share in any split.
+// The greatest distance of the class from its share in any split.
 double distance(const std::array<int, kSplitCount>& counts, const SplitOptions& options) {
   const int sum = std::accumulate(counts.begin(), counts.end(), 0);
   double most = 0;
@@ -154,7 +154,7 @@ TEST(Split, BlocksOfOneClassPutItOffByNoMoreThanItsLargest) {
   }
 }
 
-// The least distance that any way of dealing out the blocks has.
+// The least distance that any distribution of the blocks has.
 double best_distance(const std::vector<int>& blocks, const SplitOptions& options, std::size_t next,
                      std::array<int, kSplitCount>& counts) {
   if (next == blocks.size()) return distance(counts, options);
@@ -268,7 +268,7 @@ TEST(Split, DependsOnTheSeedAndNothingElse) {
 
 TEST(Split, MovesLittleWhereSamplesAreToStay) {
   for (std::uint64_t seed = 0; seed < 10; ++seed) {
-    // Classes that are right already, but for ten blocks that reach from train into test.
+    // The classes already have the right shares, except for ten blocks that span train and test.
     World world;
     SplitOptions options = options_of(0.6, 0.2, 0.2, seed);
     for (int label = 0; label < 10; ++label) {
@@ -424,7 +424,7 @@ TEST(MakeSplits, MakesASelectionThatLeaksNowhere) {
     EXPECT_EQ(serialize(parse_selection(serialize(selection), "s")), serialize(selection));
     EXPECT_EQ(selection.mode, SelectionMode::kKeep);
 
-    // Among the remaining samples nothing leaks, and no burst is split.
+    // Among the samples that stay, nothing leaks and no burst is cut.
     std::vector<bool> keep;
     std::uint64_t left_out = 0;
     for (const float weight : selection.weights) {
@@ -501,7 +501,7 @@ TEST(MakeSplits, Refuses) {
   EXPECT_THROW(make_splits(columns, options), UsageError);
 }
 
-// As folds do: what is one block cannot be in three splits.
+// As with folds: a single block cannot be in three splits.
 TEST(MakeSplits, RefusesSplitsThatWouldBeEmpty) {
   const auto refusal = [](std::size_t samples, std::size_t blocks, const SplitOptions& options) {
     CounterRng rng = test_rng(1);
@@ -527,7 +527,7 @@ TEST(MakeSplits, RefusesSplitsThatWouldBeEmpty) {
   EXPECT_THAT(refusal(100, 2, three), HasSubstr("2 blocks"));
   EXPECT_EQ(refusal(100, 3, three), "accepted");
   EXPECT_EQ(refusal(100, 1, options_of(1, 0, 0)), "accepted");
-  EXPECT_EQ(refusal(4, 4, three), "accepted");  // a tenth of four is none
+  EXPECT_EQ(refusal(4, 4, three), "accepted");  // a tenth of four is zero
 }
 
 }  // namespace winnow::dedup::split_test

@@ -10,7 +10,7 @@
 #include "dedup/cluster/cluster.h"
 #include "tests/dedup/tables.h"
 
-// Samples to split, or to distribute to folds.
+// Samples to be assigned to splits or folds.
 namespace winnow::dedup {
 
 struct World {
@@ -25,7 +25,7 @@ struct World {
     blocks.of_row.push_back(block);
     blocks.count = std::max(blocks.count, block + 1);
   }
-  // Adds a block with so many samples of each label.
+  // Adds a block with this many samples of each label.
   void add_block(const std::vector<std::pair<std::int32_t, int>>& what,
                  Split split = Split::kNone) {
     const std::uint32_t block = blocks.count;
@@ -38,7 +38,7 @@ struct World {
   }
 };
 
-// Classes of several blocks of one class each, and singles.
+// Classes with several blocks of a single class each, and single samples.
 inline World world_of_blocks(CounterRng& rng, int classes, std::uint32_t largest) {
   World world;
   for (int label = 0; label < classes; ++label) {
@@ -50,7 +50,7 @@ inline World world_of_blocks(CounterRng& rng, int classes, std::uint32_t largest
   return world;
 }
 
-// Pictures with copies, and bursts, in all splits.
+// Pictures with copies and bursts, in all splits.
 inline Fingerprints table_with_copies(std::uint64_t seed, std::uint32_t count) {
   CounterRng rng = test_rng(seed);
   std::vector<TestImage> images;

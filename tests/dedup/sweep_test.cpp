@@ -36,7 +36,8 @@ TEST(SweepPoints, AreAllOfTheAxesOnce) {
   EXPECT_THAT(
       names_of(points_of({.hashes = {"phash", "ahash"}, .thresholds = {6, 4, 6}})),
       ElementsAre("all", "phash-t4-first", "phash-t6-first", "ahash-t4-first", "ahash-t6-first"));
-  // A share of 0 is the point that thins nothing; keep policies matter where samples are removed.
+  // A share of 0 is the point that removes nothing. Keep policies matter only if samples are
+  // removed.
   const SweepAxes modes{
       .removed = {0, 0.25, 0.125},
       .keeps = {KeepPolicy::kFirst, KeepPolicy::kLargest},
@@ -79,7 +80,7 @@ TEST(SweepPoints, WhatMakesNoSenseIsRefused) {
   EXPECT_THROW(points_of({.removed = {std::nan("")}}), UsageError);
 }
 
-// Groups of up to six near images, some alone; classes of unequal size; a part is val.
+// Groups of up to six near images, and single images. Class sizes vary; some images are val.
 Fingerprints world(std::uint64_t seed) {
   CounterRng rng = test_rng(seed);
   std::vector<TestImage> images;
@@ -154,7 +155,7 @@ TEST(Trim, SharesWeightsAndTurnsAmongThoseLeftOfAGroup) {
   for (const std::uint64_t count : {std::uint64_t{0}, most / 3, most / 2, most}) {
     const Selection trimmed = trim(full, count, 1);
     check_selection(trimmed, "trimmed");
-    // Each group weighs as one sample: the sum is that of as many removed.
+    // Each group weighs as one sample, so the sum equals that of removing as many.
     EXPECT_NEAR(weight_of(trimmed), static_cast<double>(table.size() - count), 1e-3);
     std::map<SampleId, double> weight_of_group;
     for (std::size_t row = 0; row < trimmed.size(); ++row) {
@@ -187,8 +188,8 @@ std::vector<SampleId> ids_from_1(std::uint32_t rows) {
   return ids;
 }
 
-// For each threshold, the links within it connect what all links within it connect, without a spare
-// one.
+// For every threshold, the links within it give the same components as all links within it, with
+// none to spare.
 TEST(NearestLinks, JoinWhatAllWithinAnyThresholdJoin) {
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     CounterRng rng = test_rng(seed);
@@ -232,7 +233,7 @@ TEST(NearestLinks, DependOnNoOrderAndNoBatches) {
   EXPECT_EQ(forest_of(7, 0), forest);
 }
 
-// More of them than are gathered at once.
+// More links than are buffered at once.
 TEST(NearestLinks, OfManyLinksForgetNone) {
   const std::uint32_t rows = 3000;
   const std::vector<SampleId> ids = ids_from_1(rows);
@@ -241,7 +242,7 @@ TEST(NearestLinks, OfManyLinksForgetNone) {
   std::uint64_t count = 0;
   for (std::uint32_t a = 0; a < rows; ++a) {
     batch.clear();
-    // Only the neighbour is near, and it comes among many that are not.
+    // Only the neighbour is near, and it comes among many others.
     for (std::uint32_t b = a + 1; b < rows; ++b) batch.push_back({a, b, b == a + 1 ? 1U : 2U});
     count += batch.size();
     nearest.add(batch);
@@ -252,8 +253,8 @@ TEST(NearestLinks, OfManyLinksForgetNone) {
   EXPECT_TRUE(std::ranges::all_of(forest, [](const Edge& link) { return link.distance == 1; }));
 }
 
-// Pictures a step of 6 bits from one to the next, and of each a copy 2 bits away: a threshold of 6
-// joins all at once, and those nearest to what stays for all of them are few of the copies.
+// A chain of pictures, each 6 bits from the next, and a copy of each 2 bits away. A threshold of 6
+// joins them all at once. Choosing the links nearest to the kept image would remove few copies.
 TEST(NearestLinks, ThinAnyNumberTheNearestPairsFirst) {
   std::vector<TestImage> images;
   std::uint64_t code = 0;
@@ -278,7 +279,7 @@ TEST(NearestLinks, ThinAnyNumberTheNearestPairsFirst) {
     const Selection thinned =
         deduplicate(columns, how, links_of(std::span(links).first(count))).selection;
     EXPECT_EQ(count_thinned(thinned), count);
-    std::size_t copies = 0;  // one of two stays
+    std::size_t copies = 0;  // pairs of which only one stays
     for (std::size_t row = 0; row < table.size(); row += 2) {
       copies += thinned.weights[row] == 0 || thinned.weights[row + 1] == 0 ? 1 : 0;
     }
@@ -294,7 +295,7 @@ TEST(NearestLinks, OfEqualsPreferNoRows) {
   NearestLinks nearest(ids, 0);
   nearest.add(links);
   const std::vector<Edge> forest = std::move(nearest).finish();
-  double low = 0;  // share among the first half of the links of those in the first half of the rows
+  double low = 0;  // links in the first half whose rows are in the first half
   for (std::size_t i = 0; i < forest.size() / 2; ++i) low += forest[i].a < rows / 2 ? 1 : 0;
   EXPECT_NEAR(low, 250, 5 * std::sqrt(125.0));
 }
@@ -334,7 +335,7 @@ TEST(Control, OfLessIsAmongThatOfMore) {
   }
 }
 
-// Each sample is drawn as often as any other of its class, over seeds.
+// Over many seeds, all samples of a class are drawn equally often.
 TEST(Control, DrawsEvenly) {
   std::vector<TestImage> images;
   for (std::uint64_t i = 1; i <= 20; ++i) {
@@ -374,7 +375,7 @@ TEST(Control, IsSharedByRemovalsThatAreAlike) {
   EXPECT_THAT(share_controls(removals, 0), ElementsAre(0, 1, 2, 3, 4));
 }
 
-// Leaks and conflicts by all pairs of rows.
+// Leaks and conflicts, by comparing all pairs of rows.
 Remains remains_by_pairs(const Selection& selection, const Fingerprints& table,
                          const std::vector<std::uint32_t>& duplicates) {
   const auto trains = [&](std::size_t row) {

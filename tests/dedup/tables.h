@@ -14,10 +14,10 @@
 
 namespace winnow::dedup {
 
-// Random numbers for one test, by seed.
+// Random numbers for one test, depending on the seed.
 inline CounterRng test_rng(std::uint64_t seed) { return {seed, 0, 0, RandomUse::kTest}; }
 
-// Fields of an image that a test sets. The other fields of its row link to nothing.
+// The properties of one image that a test sets. The rest of its row matches no other image.
 struct TestImage {
   SampleId id = 0;
   Split split = Split::kTrain;
@@ -56,7 +56,7 @@ inline Fingerprints make_table(const std::vector<TestImage>& images) {
   return table;
 }
 
-// `count` different bits of a 64-bit word.
+// A word of 64 bits with `count` random bits set.
 inline std::uint64_t random_flips(CounterRng& rng, int count) {
   std::uint64_t flips = 0;
   while (std::popcount(flips) < count) flips |= std::uint64_t{1} << rng.below(64);

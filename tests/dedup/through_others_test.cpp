@@ -15,7 +15,7 @@ VerifiedPair pair_of(std::uint32_t a, std::uint32_t b, const Affine& map) {
 }
 
 TEST(ThroughOthers, TriesWhatIsLinkedToOneThatGoes) {
-  // 1 goes for 0; 2 is linked to 1 alone.
+  // 1 is represented by 0; 2 is linked only to 1.
   const std::vector<VerifiedPair> pairs{pair_of(0, 1, moved(0.1)), pair_of(1, 2, moved(0.2))};
   RowPairs tried;
   const std::vector<Trial> trials = trials_through_others(pairs, tried);
@@ -28,7 +28,7 @@ TEST(ThroughOthers, TriesWhatIsLinkedToOneThatGoes) {
   EXPECT_TRUE(trials_through_others(pairs, tried).empty()) << "once";
 }
 
-// 3 is linked to what stays; 1 and 2 are, too, and to 3 by it alone.
+// 3 is linked to the image that stays. 1 and 2 are as well, and are linked to 3 only through it.
 TEST(ThroughOthers, TriesOthersOfAPictureThatHasFew) {
   std::vector<VerifiedPair> pairs{pair_of(0, 1, moved(0.1)), pair_of(0, 2, moved(0.2)),
                                   pair_of(0, 3, moved(0.3))};
@@ -54,7 +54,7 @@ TEST(ThroughOthers, TriesNothingThatShowsTooLittleOfTheOther) {
 }
 
 TEST(ThroughOthers, TriesAPictureWithFewOthers) {
-  // Each of ten pictures has a copy that goes for it, and the last is linked to all of these.
+  // Ten pictures each represent a copy, and the last picture is linked to all these copies.
   std::vector<VerifiedPair> pairs;
   for (std::uint32_t i = 0; i < 10; ++i) pairs.push_back(pair_of(i, 10 + i, moved(0)));
   for (std::uint32_t i = 0; i < 10; ++i) pairs.push_back(pair_of(10 + i, 20, moved(0)));
@@ -65,7 +65,7 @@ TEST(ThroughOthers, TriesAPictureWithFewOthers) {
   for (std::uint32_t i = 0; i < 4; ++i) EXPECT_EQ(trials[i].row_a, i) << "the first ones";
 }
 
-// As `dedup` goes on until nothing is left to be tried: all of a chain end at its first.
+// As in `dedup`, which repeats until nothing is left to try: a whole chain ends at its first image.
 TEST(ThroughOthers, JoinAChainInFewRounds) {
   std::vector<VerifiedPair> pairs;
   for (std::uint32_t i = 0; i + 1 < 33; ++i) pairs.push_back(pair_of(i, i + 1, moved(0)));

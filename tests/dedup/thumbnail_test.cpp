@@ -60,10 +60,10 @@ void check_size(std::uint32_t width, std::uint32_t height) {
     ASSERT_EQ(size, (ThumbnailSize{static_cast<int>(width), static_cast<int>(height)})) << what;
     return;
   }
-  // The nearest pixel, or as many as there is room for: less than one from the ratio.
+  // The pixel nearest to the ratio, or the largest that fits: less than one pixel off.
   const double room = static_cast<double>(kThumbnailPixels) / shorter;
   ASSERT_LT(std::abs(longer - std::min(shorter * ratio, room)), 1.0) << what;
-  // And it is large: one more on the shorter side would be too much.
+  // And it is large: one more pixel on the shorter side would not fit.
   if (shorter >= 16) {
     ASSERT_GT((shorter + 1) * (shorter + 1) * ratio, kThumbnailPixels) << what;
   }
@@ -104,7 +104,7 @@ TEST(Thumbnail, IsTheTriangleFilters) {
     for (std::size_t i = 0; i < wanted.size(); ++i) {
       worst = std::max(worst, std::abs(small.pixels[i] - wanted[i]));
     }
-    // Rounded to 8 bits after either direction.
+    // Values are rounded to 8 bits after each direction.
     EXPECT_LE(worst, 1.01) << width << " x " << height;
     if (std::int64_t{height} * width <= kThumbnailPixels) {
       EXPECT_EQ(small, image);

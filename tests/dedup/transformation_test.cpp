@@ -9,12 +9,12 @@ namespace winnow::dedup::transformation_test {
 
 Affine in_pixels(PictureSides sides) { return {.xx = sides.width, .yy = sides.height}; }
 
-// The map, in shares, of a copy whose pixels come from those of the kept picture by `edit`.
+// The map, in shares, of a copy whose pixels come from the kept picture by `edit`.
 Affine map_of(const Affine& edit, PictureSides copy, PictureSides kept) {
   return inverse(after(inverse(in_pixels(copy)), after(edit, in_pixels(kept))));
 }
 
-// Clockwise as people see it, for y grows downwards, about the middle of both pictures.
+// A clockwise turn as seen (y points down), about the middle of both pictures.
 Affine turn(double degrees, PictureSides copy, PictureSides kept) {
   const double angle = degrees * std::numbers::pi / 180;
   Affine edit{
@@ -41,7 +41,7 @@ TEST(Transformation, IsNoneOfAnEqualPictureOrOneOfAnotherSize) {
   EXPECT_EQ(words({}, kWide, kWide), "whole");
   EXPECT_EQ(words({.xx = 0.3, .yy = 0.3}, {120, 60}, kWide), "whole");
   EXPECT_EQ(words({.xx = 0.3, .yy = 0.5}, {120, 100}, kWide), "whole");  // squeezed
-  // As registration sees it: a third of a degree, 1 % of a side.
+  // With the error of a registration: a third of a degree, 1 % of a side.
   Affine nearly = turn(0.3, {396, 200}, kWide);
   EXPECT_EQ(words(nearly, {396, 200}, kWide), "whole");
 }
@@ -70,7 +70,7 @@ TEST(Transformation, TellsAMirroredPictureAndThenItsTurn) {
     EXPECT_TRUE(what.is_mirrored);
     EXPECT_NEAR(what.degrees, degrees, 1e-9);
   }
-  // Upside down as a lake shows it.
+  // Upside down, like a reflection in a lake.
   EXPECT_EQ(words({.yy = -1, .y0 = 200}, kWide, kWide), "mirrored, turned 180°");
 }
 
@@ -100,7 +100,7 @@ TEST(Transformation, TellsWhatAPictureTakesOfItsFrame) {
 TEST(Transformation, TellsACropWithinAFrame) {
   EXPECT_EQ(words({.x0 = -100, .y0 = 50}, {300, 300}, kWide),
             "crop to 75 × 100 %, more around (100 × 67 %)");
-  // Where two pictures overlap in part, both have something that the other lacks.
+  // If two pictures overlap in part, each has something that the other lacks.
   const Transformation what = edited({.x0 = 100}, kWide, kWide);
   EXPECT_NEAR(what.shown.width, 0.75, 1e-9);
   EXPECT_NEAR(what.taken.width, 0.75, 1e-9);

@@ -11,7 +11,7 @@ constexpr std::uint32_t kPictures = 1000;
 constexpr std::uint8_t kDoubtful = 2;
 constexpr std::uint8_t kSupported = 8;
 
-// Pictures of one landmark each, in a circle.
+// Pictures in a row, of one landmark each.
 LandmarkTable landmarks() {
   LandmarkTable table;
   for (std::uint32_t row = 0; row < kPictures; ++row) {
@@ -20,7 +20,7 @@ LandmarkTable landmarks() {
   return table;
 }
 
-// Each is like the `next` ones behind it, and the first is a copy of the second.
+// Each picture is like the `next` ones behind it, and the first is a copy of the second.
 SupportedHits hits_of(std::uint32_t next) {
   SupportedHits found;
   for (std::uint32_t a = 0; a < kPictures; ++a) {

@@ -10,7 +10,7 @@
 
 namespace winnow::dedup {
 
-// One axis of the filter: the weight of each input, by output.
+// One axis of the triangle filter: the weight of each input, for each output.
 inline std::vector<std::vector<double>> triangle(int from, int to) {
   const double scale = static_cast<double>(from) / to;
   const double support = std::max(scale, 1.0);

@@ -1,4 +1,4 @@
-// Codes of several orientations: how far apart rows are, and that the search finds all of them.
+// Codes of several orientations: the distance of rows, and that the search finds all pairs.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -21,8 +21,8 @@ std::vector<std::uint32_t> all_rows(std::size_t count) {
   return rows;
 }
 
-// Rows of which some repeat others, some are near to another as they are or in some orientation,
-// some agree in one orientation only, and some look the same in two.
+// Rows, of which some repeat others, some are near another as they are or in some orientation, some
+// agree in one orientation only, and some look the same in two.
 CodeColumn turned_codes(const char* hash, std::size_t words, std::size_t rows, std::uint64_t seed) {
   CounterRng rng = test_rng(seed);
   CodeColumn column = empty_codes(hash, 1, 0);
@@ -54,8 +54,8 @@ CodeColumn turned_codes(const char* hash, std::size_t words, std::size_t rows, s
   return column;
 }
 
-// One row's code in an orientation beside the other's as it is, bit by bit; quarter turns to the
-// right are left ones of the other.
+// Compares one row's code in each orientation with the other's plain code, bit by bit. A quarter
+// turn to the right of one is a turn to the left of the other.
 std::uint32_t slow_distance(std::span<const std::uint64_t> a, std::span<const std::uint64_t> b,
                             std::size_t orientations) {
   const std::size_t words = a.size() / orientations;
@@ -176,7 +176,7 @@ INSTANTIATE_TEST_SUITE_P(Hashes, Turned,
 
 TEST(TurnedCodes, OfEqualPicturesCostALine) {
   CodeColumn codes = empty_codes("test_dihedral", 1, 8 * 64);
-  codes.words.assign(8 * 5000, 42);  // looks the same in all orientations, too
+  codes.words.assign(8 * 5000, 42);  // looks the same in all orientations
   EXPECT_EQ(edges_within(codes, all_rows(5000), 8).size(), 4999U);
 }
 
@@ -184,7 +184,7 @@ Fingerprints mirrored_table() {
   Fingerprints table = make_table({{.id = 1, .file = 1, .pixels = 1},
                                    {.id = 2, .split = Split::kTest, .file = 2, .pixels = 2},
                                    {.id = 3, .file = 3, .pixels = 3}});
-  // The second is the mirror image of the first but for two bits.
+  // The second is the mirror image of the first, except for two bits.
   table.codes = {empty_codes("phash_mirrored", 1, 128)};
   table.codes[0].words = {0xFF00, 0xABCDEF, 0xABCDEC, 0xFF00FF, 0x12345678, 7};
   return table;

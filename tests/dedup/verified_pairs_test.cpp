@@ -16,7 +16,7 @@
 
 namespace winnow::dedup::verified_pairs_test {
 
-// Pairs of rows 0-2, 1-3 by pictures and 2-4 by codes alone, of six images.
+// Pairs among six images: rows 0-2 and 1-3 by pictures, 2-4 by codes only.
 VerifiedLinks some_links() {
   VerifiedLinks links;
   links.edges = {{0, 2, 0}, {1, 3, 0}, {2, 4, 0}};
@@ -73,7 +73,7 @@ TEST(VerifiedPairs, SayWhatPicturesTold) {
   EXPECT_EQ(pair->map, links.verification.pairs[0].map);
 }
 
-// As they were before they had maps.
+// The first version of the format had no maps.
 TEST(VerifiedPairs, OfTheFirstVersionAreRead) {
   VerifiedPairs pairs = some_pairs();
   pairs.map.clear();
@@ -96,7 +96,7 @@ TEST(VerifiedPairs, OfTheFirstVersionAreRead) {
   EXPECT_TRUE(verified_of(read_again, kIds)->verification.pairs.empty());
 }
 
-// The same decision by what was kept as by what was found.
+// Stored pairs lead to the same decision as the links that were found.
 TEST(VerifiedPairs, DecideAsTheLinksDid) {
   std::vector<TestImage> images;
   CounterRng rng = test_rng(1);
@@ -113,7 +113,7 @@ TEST(VerifiedPairs, DecideAsTheLinksDid) {
   const Selection kept =
       deduplicate(columns, options, links_of(verified_of(some_pairs(), kIds))).selection;
   EXPECT_EQ(kept, found);
-  // 8 goes for 3; 21 is linked to 8 alone, and stays.
+  // 8 is represented by 3; 21 is linked only to 8, and stays.
   EXPECT_EQ(kept.kept, (std::vector<SampleId>{3, 5, 3, 5, 21, 34}));
   VerifiedPairs other = some_pairs();
   other.second.back() = 22;
@@ -133,7 +133,7 @@ TEST(VerifiedPairs, AreRefusedWhereTheFileIsNotWhole) {
   }
   write_file_durably(path, whole.substr(0, whole.size() - 1));
   EXPECT_THROW(read_verified_pairs(path), FormatError);
-  // Content that no writer makes, with a valid checksum.
+  // Contents that no writer makes, with a valid checksum.
   const auto refuses = [&](const auto& change) {
     VerifiedPairs pairs = some_pairs();
     change(pairs);

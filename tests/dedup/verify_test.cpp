@@ -43,7 +43,7 @@ TEST(Affine, BringsALandmarkUponAnother) {
     EXPECT_NEAR(map.x_of(10, 20), 31, 1e-5);
     EXPECT_NEAR(map.y_of(10, 20), 12, 1e-5);
     EXPECT_NEAR(map.determinant(), is_mirrored ? -2.25 : 2.25, 1e-5);
-    // A step along the one's angle is one along the other's.
+    // A step along one angle maps to a step along the other.
     EXPECT_NEAR(map.x_of(10 + std::cos(0.4), 20 + std::sin(0.4)), 31 + 1.5 * std::cos(-1.1), 1e-5);
     EXPECT_NEAR(map.y_of(10 + std::cos(0.4), 20 + std::sin(0.4)), 12 + 1.5 * std::sin(-1.1), 1e-5);
   }
@@ -54,7 +54,7 @@ TEST(Content, IsWhatFramesAndBarsLeave) {
   const Box all{0, 0, picture.height_px, picture.width_px};
   EXPECT_EQ(content_of(picture.view()), all);
   const Image boxed = framed(picture, 12, 0, 0);
-  // A line more goes on each side, which a smaller picture would have mixed.
+  // One more line is cut on each side, because a smaller picture would blend it with the frame.
   EXPECT_EQ(content_of(boxed.view()), (Box{13, 0, picture.height_px - 2, picture.width_px}));
   const Image mount = framed(picture, 9, 7, 250);
   EXPECT_EQ(content_of(mount.view()), (Box{10, 8, picture.height_px - 2, picture.width_px - 2}));
@@ -68,7 +68,7 @@ TEST(Content, IsAllWhereLittleWouldBeLeft) {
 }
 
 TEST(Landmarks, LieWhereAMirrorShowsThem) {
-  const Image picture = scene(2, 85, 61);  // a mirror leaves every fourth pixel in place
+  const Image picture = scene(2, 85, 61);  // mirrored, every fourth pixel keeps its place
   const Plane plane = plane_of(picture.view());
   const Plane mirror = plane_of(flipped(picture).view());
   const std::vector<Landmark> landmarks = find_landmarks(plane);
@@ -103,14 +103,14 @@ TEST(Landmarks, AreNoneOfFlatAndTinyPictures) {
   for (std::size_t i = 0; i < line.pixels.size(); ++i) {
     line.pixels[i] = static_cast<std::uint8_t>(i * 37);
   }
-  find_landmarks(plane_of(line.view()));  // neither reads beyond it nor fails
+  find_landmarks(plane_of(line.view()));  // neither reads out of bounds nor fails
 }
 
 TEST(Registration, FindsThePlantedMap) {
   const Image picture = scene(5);
   const Affine planted{.xx = 0.8, .xy = -0.05, .x0 = 9, .yx = 0.05, .yy = 0.8, .y0 = 6};
   const Image edit = seen_through(picture, planted, picture.width_px, picture.height_px);
-  Affine guess = planted;  // as a landmark near the middle has it
+  Affine guess = planted;  // as a landmark near the middle would give it
   guess.xx += 0.06;
   guess.x0 -= 0.06 * 42 - 0.7;
   guess.yx -= 0.04;
@@ -167,10 +167,10 @@ TEST(Verify, IsTheSameForAnyNumberOfThreads) {
   EXPECT_EQ(run(4), alone);
 }
 
-// Whoever asks to stop does not wait for the end of what is done at the moment.
+// A request to stop does not wait for the end of the current part.
 TEST(Verify, StopsAtAnyMoment) {
   const Pictures pictures(2);
-  std::vector<Edge> near;  // so there is much to compare
+  std::vector<Edge> near;  // to have much to compare
   for (std::uint32_t row = 1; row < pictures.rows.size(); ++row) near.push_back({0, row, 4});
   std::atomic<std::size_t> asked = 0;
   std::atomic<std::size_t> stops_at = ~std::size_t{0};
@@ -188,7 +188,7 @@ TEST(Verify, StopsAtAnyMoment) {
   for (std::size_t part = 0; part < 8; part += 2) {
     stops_at = std::max<std::size_t>(1, times * part / 8);
     EXPECT_THROW(run(), StoppedError) << part;
-    EXPECT_LE(asked, stops_at + 64);  // by the threads at work
+    EXPECT_LE(asked, stops_at + 64);  // questions by threads that are still at work
   }
 }
 
@@ -253,7 +253,7 @@ TEST(HitRadius, KnowsHowNearOneOfAThousandIs) {
   for (const std::uint64_t mask : {~std::uint64_t{0}, std::uint64_t{0xffff'ffff}}) {
     CounterRng rng(6, 0, mask, RandomUse::kTest);
     LandmarkTable landmarks;
-    std::vector<std::uint32_t> all(800);  // all pairs of which are looked at
+    std::vector<std::uint32_t> all(800);  // all pairs are compared
     std::iota(all.begin(), all.end(), std::uint32_t{0});
     for (const std::uint32_t i : all) {
       const std::vector<std::uint64_t> code{rng.next_u64() & mask, rng.next_u64() & mask};
@@ -292,7 +292,7 @@ TEST(Calibration, AsksForWhatLeavesFewFalsePairs) {
 }
 
 TEST(MatchModel, FollowsItsExamples) {
-  // Pairs that part by agreement alone, the other way round than the known model.
+  // Pairs that differ only in agreement, and the other way round than in the known model.
   std::vector<MatchExample> examples;
   for (int i = 0; i < 400; ++i) {
     const bool is_same = i % 2 == 0;

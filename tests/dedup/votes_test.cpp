@@ -27,12 +27,12 @@ TEST(Votes, AreSharesOfThoseThatHaveALabel) {
   const NearestRows nearest = nearest_of({{1, 2, 3, 4}, {0, 2, 3, 4}, {3, 3, 3, 3}});
   const std::vector<std::int32_t> labels{0, 1, 1, -1, 2};
   EXPECT_THAT(neighbour_votes(nearest, labels, 3),
-              ElementsAre(0.5F / 4.5F, 2.5F / 4.5F, 1.5F / 4.5F,  // votes 1, 1, none, 2
-                          1.5F / 4.5F, 1.5F / 4.5F, 1.5F / 4.5F,  // votes 0, 1, none, 2
+              ElementsAre(0.5F / 4.5F, 2.5F / 4.5F, 1.5F / 4.5F,  // neighbours: 1, 1, none, 2
+                          1.5F / 4.5F, 1.5F / 4.5F, 1.5F / 4.5F,  // neighbours: 0, 1, none, 2
                           1 / 3.0F, 1 / 3.0F, 1 / 3.0F));
 }
 
-// Three bundles of vectors, some of another bundle's label: these, and only these, are listed.
+// Three clusters of vectors. Some have the label of another cluster: exactly these are listed.
 TEST(Votes, FindWrongLabelsOfBundles) {
   constexpr std::size_t kClasses = 3;
   FeatureTable table = empty_features(FeatureType::kF16, 8);

@@ -1,4 +1,5 @@
-// Whitened features, against what they are to be: uncorrelated, with cosines of any whitening.
+// Whitened features have the properties they should: uncorrelated, with the cosines of any
+// whitening.
 #include "dedup/features/whiten.h"
 
 #include <gmock/gmock.h>
@@ -22,7 +23,7 @@ FeatureTable table_of(const std::vector<std::vector<float>>& vectors) {
   return table;
 }
 
-// Numbers of which each has much of the one before, far from 0.
+// Dimensions that are correlated with the previous one and far from 0.
 std::vector<std::vector<float>> correlated(std::size_t rows) {
   std::vector<std::vector<float>> vectors;
   for (std::size_t row = 0; row < rows; ++row) {
@@ -70,7 +71,7 @@ TEST(Whitened, HasTheSameBitsForAnyNumberOfThreads) {
   EXPECT_EQ(alone.ids, table.ids);
 }
 
-// Scaling a number, or adding to it, changes nothing.
+// Scaling a dimension, or adding a constant, changes nothing.
 TEST(Whitened, DoesNotDependOnUnits) {
   std::vector<std::vector<float>> vectors = correlated(600);
   const FeatureTable before = whitened(table_of(vectors));
@@ -85,7 +86,7 @@ TEST(Whitened, DoesNotDependOnUnits) {
   }
 }
 
-// A number that is the same in all images has no variance to divide by.
+// A dimension that is the same for all images has no variance to divide by.
 TEST(Whitened, BearsNumbersThatSayNothing) {
   std::vector<std::vector<float>> vectors = correlated(200);
   for (auto& vector : vectors) vector[1] = 7;
