@@ -379,7 +379,7 @@ TEST(DropIssues, ObeysWhatPeopleSaid) {
   const Result result = deduplicate(table, options);
   EXPECT_THAT(result.selection.rules,
               ElementsAre(Rule::kIssue, Rule::kKept, Rule::kReview, Rule::kKept, Rule::kReview));
-  // the other is in test, where no image is removed for an issue
+  // The other is in test, where no image is removed for an issue
   EXPECT_EQ(result.spared_by_review, 1U);
   EXPECT_EQ(result.dropped_by_review, 2U);
   const auto json = nlohmann::json::parse(json_summary(result, options));

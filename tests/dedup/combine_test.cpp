@@ -42,7 +42,7 @@ TEST(Combine, BothKeepsWhatBothKeep) {
   const Selection made = both(kA, kB);
   check_selection(made, "made");
   EXPECT_THAT(made.weights, ElementsAre(1, 0, 0, 1, 0, 1));
-  // as in the first selection that left the sample out
+  // As in the first selection that left the sample out
   EXPECT_THAT(made.kept, ElementsAre(10, 10, 20, 40, 40, 60));
   EXPECT_EQ(made.rules[2], Rule::kDuplicate);
   EXPECT_THAT(made.components, ElementsAre(0, 0, 0, 1, 1, 2));  // components of both, merged

@@ -28,7 +28,7 @@ TEST(Families, NeedManyPicturesThatAreLikeBoth) {
 
 TEST(Families, CopiesCountOnce) {
   std::vector<AlikePair> pairs = all_alike(0, 60);
-  // ten pictures, six copies each
+  // Ten pictures, six copies each
   for (AlikePair& pair : pairs) pair.is_shown = pair.row_a / 6 == pair.row_b / 6;
   EXPECT_EQ(std::ranges::count(are_of_families(pairs), 1), 0);
 }

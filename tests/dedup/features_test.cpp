@@ -235,7 +235,7 @@ TEST(FeatureTable, RefusesWhatNoWriterMakes) {
   refuses(bad, "a scale is no number above 0");
   bad.scales[3] = std::numeric_limits<float>::infinity();
   refuses(bad, "a scale is no number above 0");
-  // not a power of two; below the least normal number
+  // Not a power of two; below the least normal number
   for (const float scale : {0.75F, 0x1p-117F}) {
     bad.scales[3] = scale;
     refuses(bad, "not scaled");
@@ -444,7 +444,7 @@ TEST(Outliers, AreFarFromTheirClass) {
   for (std::int32_t row = 0; row < 200; ++row) labels.push_back(row % 9 == 8 ? -1 : row % 7);
   labels[30] = 7;  // the only one of its class
   const FeatureIndex index(table);
-  // label 8 does not occur
+  // Label 8 does not occur
   const std::vector<float> far = class_distances(index.vectors(), labels, 9);
   const NearestRows nearest = nearest_rows(index, 5);
   const std::vector<float> both = outlier_distances(nearest, index.vectors(), labels, 9);

@@ -100,7 +100,7 @@ std::vector<Shown> known_pictures() {
 
 std::vector<Shown> asked_pictures() {
   return {
-      // its code is far from that of its original
+      // Its code is far from that of its original
       shown(cropped(scene(500), 0.2, 0.8, 0.75), code(10)),
       shown(darker(scene(501)), code(1) ^ 3),  // its code is near
       shown(scene(600), code(2) ^ 1),          // its code is near that of an unrelated image

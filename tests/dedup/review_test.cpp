@@ -164,7 +164,7 @@ TEST(Review, AnyDamageIsReadOrRefusedAsWhatItIs) {
     for (const char byte : {'\0', '"', '{', ']', '7', '\n', '\xFF'}) {
       std::string damaged = whole;
       damaged[at] = byte;
-      // anything but a FormatError fails the test
+      // Anything but a FormatError fails the test
       refused += refusal(damaged) == "nothing" ? 0 : 1;
     }
     refusal(whole.substr(0, at) + whole.substr(at + 1));

@@ -165,7 +165,7 @@ TEST(Search, BetweenTwoColumnsFindsEveryPair) {
   for (const int bits : {64, 128, 256}) {
     for (const Kind& kind : kinds()) {
       const std::size_t count_a = 1 + rng.below(400);
-      // also few compared with many
+      // Also few compared with many
       const std::size_t count_b = 1 + rng.below(bits == 128 ? 6 : 200);
       const CodeColumn a = column_of(count_a, bits, 31, kind.word);
       const CodeColumn b = column_of(count_b, bits, 32, kind.word);

@@ -1,4 +1,4 @@
-// Steps of recipes, given the numbers that torch drew, beside what torchvision made of them; the
+// Steps of recipes with the numbers that torch drew, compared with torchvision's results. The
 // differences are those that docs/augment.md states.
 #include <gtest/gtest.h>
 
@@ -19,7 +19,7 @@ namespace winnow::pipeline::augment_parity_test {
 
 std::string step_name(std::string_view step) { return std::string(step.substr(0, step.find(':'))); }
 
-// A step of a recipe, a picture, what was drawn, and FNV-1a of the pixels that were made.
+// A step of a recipe, a picture, the numbers drawn, and FNV-1a of the resulting pixels.
 struct StepGolden {
   std::string step;
   std::string picture;
@@ -46,7 +46,7 @@ StepGolden step_golden_of(const JsonReader& row) {
           test::hash_of(row.at("hash"))};
 }
 
-// A step does what torchvision's transform does, on a picture of any size where it brings to size.
+// Applies a step as torchvision's transform would. Steps that resize accept a picture of any size.
 Image result_of(const StepGolden& golden, Draws& draws) {
   const Recipe recipe = parse_recipe(golden.step);
   Image image = test::golden_picture(golden.picture, golden.width, golden.height, golden.channels);
@@ -85,7 +85,7 @@ void add_steps(test::Differences& differences) {
   }
 }
 
-// `levels`: four hexadecimal digits of each, in 256ths.
+// `levels` has four hexadecimal digits per pixel and channel, in 256ths of a level.
 void add_levels(const std::vector<std::uint8_t>& pixels, std::string_view levels,
                 test::Difference& d) {
   ++d.vectors;
@@ -134,7 +134,7 @@ TEST(AugmentParity, IsAsTheDocsSay) {
   for (const auto& [name, difference] : differences) EXPECT_LE(difference.largest, 0.5) << name;
 }
 
-// Noise is what a normal distribution makes of the levels, rounded and clamped.
+// The noise is normally distributed around the levels, rounded and clamped.
 TEST(AugmentParity, ErasesWithNoiseOfTheDataSet) {
   const Levels levels{{100, 128, 20}, {50, 3, 30}};
   const Step step = parse_recipe("erase:p=1,area=0.9..0.95,ratio=1..1,value=random").steps[0];
@@ -165,12 +165,12 @@ TEST(AugmentParity, ErasesWithNoiseOfTheDataSet) {
   for (std::size_t c = 0; c < 3; ++c) {
     double below = 0;
     double furthest = 0;
-    for (int level = 0; level < 255; ++level) {  // at 255 lies what is left, clamped
+    for (int level = 0; level < 255; ++level) {  // 255 holds the clamped rest
       below += counts[c][static_cast<std::size_t>(level)];
       const double z = (level + 0.5 - levels.mean[c]) / levels.deviation[c];
       furthest = std::max(furthest, std::abs(below / total - 0.5 * std::erfc(-z / std::sqrt(2.0))));
     }
-    EXPECT_LT(furthest, 2 / std::sqrt(total)) << c;  // Kolmogorov and Smirnov's test
+    EXPECT_LT(furthest, 2 / std::sqrt(total)) << c;  // Kolmogorov-Smirnov test
   }
 }
 

@@ -36,7 +36,7 @@ int at(const Image& image, int y, int x, int c) {
   return image.pixels[static_cast<std::size_t>((y * image.width_px + x) * image.channels + c)];
 }
 
-// Pads with 4 zeros, cuts at (top, left) of the padded picture, mirrors, one pixel at a time.
+// Pads with 4 zeros, cuts at (top, left) of the padded picture and mirrors, pixel by pixel.
 Pixels crop_oracle(const Image& image, int top, int left, bool flip) {
   const int height = image.height_px;
   const int width = image.width_px;
@@ -64,7 +64,7 @@ Pixels crop_oracle(const Image& image, int top, int left, bool flip) {
 
 using Draw = std::tuple<int, int, bool>;
 
-// Every result kCifar can have, and the draw it comes from.
+// Every possible result of kCifar, with the draw that leads to it.
 std::map<Pixels, Draw> all_draws(const Image& image) {
   std::map<Pixels, Draw> draws;
   for (int top = 0; top <= 8; ++top) {
@@ -132,7 +132,8 @@ TEST(Augment, ReachesEveryCropAndFlipEquallyOften) {
   ASSERT_EQ(counts.size(), draws.size());
   double chi_square = 0;
   for (const auto& [draw, count] : counts) chi_square += (count - 100.0) * (count - 100.0) / 100;
-  EXPECT_LT(chi_square, 161 + 5 * std::sqrt(2 * 161.0));  // five deviations of 161 degrees
+  // Five standard deviations with 161 degrees of freedom
+  EXPECT_LT(chi_square, 161 + 5 * std::sqrt(2 * 161.0));
 }
 
 TEST(Augment, DrawsRowThenColumnThenFlipFromTheirStreams) {
@@ -168,7 +169,7 @@ TEST(Augment, ResizesAPartThenCropsAndFlipsIt) {
       ASSERT_TRUE(box.has_value());
       const Image sized = resize(part_of(image.view(), *box), 9, 11, ResampleFilter::kBilinear);
       const bool flip = CounterRng(key.seed, key.epoch, key.id, RandomUse::kFlip).below(2) == 1;
-      constexpr int kMiddle = 4;  // offset in a padded picture of the picture without padding
+      constexpr int kMiddle = 4;  // the offset at which the padding is cut off again
       ASSERT_EQ(augmented(image.view(), Recipe::kImageNet, {9, 11, channels}, key),
                 crop_oracle(sized, kMiddle, kMiddle, flip));
       CounterRng crop(key.seed, key.epoch, key.id, RandomUse::kCrop);
@@ -180,7 +181,7 @@ TEST(Augment, ResizesAPartThenCropsAndFlipsIt) {
   }
 }
 
-// An image smaller than the padding can be cut away altogether.
+// A crop of an image smaller than the padding may miss the image altogether.
 TEST(Augment, CropsTinyImages) {
   for (const int side : {1, 2, 3}) {
     const Image image = random_image(side, side, 3, 7);
@@ -210,11 +211,11 @@ TEST(Augment, DependsOnTheKeyAlone) {
       seen[k].insert(draw);
     }
   }
-  // 60 independent draws out of 162 hit about 50; each part of the key must matter.
+  // 60 independent draws out of 162 hit about 50 of them; each part of the key must matter.
   for (const auto& draws : seen) EXPECT_GT(draws.size(), 35U);
 }
 
-// torchvision's Resize and CenterCrop as they are written, in doubles.
+// torchvision's Resize and CenterCrop as written, in double precision.
 Pixels resize_oracle(const Image& image, const Geometry& geometry) {
   const int h = image.height_px;
   const int w = image.width_px;
@@ -277,7 +278,7 @@ TEST(Augment, TakesLumaBeforeTheResize) {
 }
 
 TEST(Augment, ShowsTheMiddleOfAStrip) {
-  const int length = 300'000;  // whole, at 64 pixels high, it would take 19 million pixels a row
+  const int length = 300'000;  // at a height of 64 pixels, a whole row would have 19 million pixels
   for (const bool lying : {true, false}) {
     Image strip(lying ? 1 : length, lying ? length : 1, 1);
     std::fill(strip.pixels.begin(), strip.pixels.end(), std::uint8_t{255});

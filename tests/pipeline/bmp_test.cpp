@@ -20,7 +20,7 @@ struct Made {
   std::uint32_t header_bytes = 40;
   bool top_down = false;
   bool gray_palette = false;
-  std::vector<std::uint32_t> masks{};  // R, G, B and perhaps A
+  std::vector<std::uint32_t> masks{};  // R, G, B and optionally A
 };
 
 void add(Bytes& to, std::uint64_t value, int bytes) {
@@ -28,7 +28,7 @@ void add(Bytes& to, std::uint64_t value, int bytes) {
     to.push_back(static_cast<std::byte>(i < 8 ? value >> (8 * i) : 0));
 }
 
-// `pixels`: lines as they are stored.
+// A BMP file with these `pixels`: the lines as stored.
 Bytes bmp(const Made& made, const Bytes& pixels) {
   Bytes palette;
   if (made.bits <= 8) {
@@ -71,7 +71,7 @@ Bytes noise(std::uint32_t bits) {
   return bytes;
 }
 
-// R, G, B.
+// OpenCV's pixels, in the order R, G, B.
 std::vector<std::uint8_t> opencvs_pixels(const Bytes& encoded) {
   const cv::Mat bytes(1, static_cast<int>(encoded.size()), CV_8UC1,
                       const_cast<std::byte*>(encoded.data()));
@@ -92,8 +92,8 @@ std::vector<std::uint8_t> in_colour(const Image& image) {
   return pixels;
 }
 
-// Runs that cover lines in part, in each way that there is; lines are ended, but for some that are
-// full, the last by the end of the picture.
+// Run-length data with every way of covering lines in part. Lines have end marks, except for some
+// full ones. The last line ends with the picture.
 Bytes runs(bool by_halves) {
   std::mt19937 rng(11);
   Bytes bytes;
@@ -113,13 +113,14 @@ Bytes runs(bool by_halves) {
       }
       x += static_cast<int>(count);
     }
-    if (line == 9 && !by_halves) {  // three right and two up; OpenCV cannot read it by halves
+    // Skip three right and two up, which OpenCV cannot read in 4 bits
+    if (line == 9 && !by_halves) {
       add(bytes, 0, 2);
       add(bytes, 2 << 8 | std::uint64_t{3} << 16 | std::uint64_t{2} << 24, 4);
       line += 3;
     }
     const bool is_last = line + 1 == kHeight;
-    // As OpenCV knows it; by halves it does not.
+    // OpenCV lets a full line end itself, but not in 4 bits.
     const bool ends_by_itself = x == kWidth && repeated && !by_halves && line % 2 == 1;
     if (is_last || !ends_by_itself) add(bytes, is_last ? 1 << 8 : 0, 2);
   }
@@ -149,7 +150,7 @@ TEST(Bmp, MakesOpenCvsPixels) {
   }
 }
 
-// OpenCV leaves the lowest bits 0, so that white is gray, and knows two kinds of masks.
+// OpenCV cannot serve as a reference for skips in 4 bits, so this compares them with 8 bits.
 TEST(Bmp, AStepIsTheSameByHalves) {
   const auto image_of = [](const Made& made, std::initializer_list<std::uint64_t> bytes) {
     Bytes pixels;
@@ -164,6 +165,8 @@ TEST(Bmp, AStepIsTheSameByHalves) {
   EXPECT_EQ(*whole, *halves);
 }
 
+// OpenCV is no reference here: it leaves the lowest bits 0, so that white becomes grey, and knows
+// only two kinds of masks.
 TEST(Bmp, MasksAreScaledToTheirWhite) {
   struct Case {
     Made made;
@@ -223,7 +226,7 @@ TEST(Bmp, AlphaIsThatOfTheFourthMask) {
   }
 }
 
-// OS/2 files; OpenCV makes them gray.
+// A header of OS/2. OpenCV reads its palette as grey.
 TEST(Bmp, AnOldHeaderHasAPaletteOfThreeBytes) {
   const Bytes pixels = noise(8);
   const auto old = decode(bmp({.bits = 8, .header_bytes = 12, .gray_palette = true}, pixels), {});
@@ -255,13 +258,13 @@ TEST(Bmp, RunsThatLeadOutOfALineAreCorrupt) {
     return image ? std::nullopt : std::optional(image.error().kind);
   };
   EXPECT_EQ(error_of({37, 1, 0, 1}), std::nullopt);
-  EXPECT_EQ(error_of({37, 1, 37, 2, 0, 1}), std::nullopt);  // a line that is full ends by itself
+  EXPECT_EQ(error_of({37, 1, 37, 2, 0, 1}), std::nullopt);  // a full line ends itself
   EXPECT_EQ(error_of({36, 1, 2, 2}), Kind::kCorrupt);
   EXPECT_EQ(error_of({38, 1, 0, 1}), Kind::kCorrupt);
   EXPECT_EQ(error_of({0, 38}), Kind::kCorrupt);
   EXPECT_EQ(error_of({0, 2, 37, 0, 0, 1}), std::nullopt);
   EXPECT_EQ(error_of({0, 2, 38, 0, 0, 1}), Kind::kCorrupt);
-  EXPECT_EQ(error_of({0, 2, 0, 255}), std::nullopt);  // beyond the last line: nothing follows
+  EXPECT_EQ(error_of({0, 2, 0, 255}), std::nullopt);  // beyond the last line, but nothing follows
 }
 
 TEST(Bmp, OtherKindsAreUnsupported) {

@@ -47,13 +47,13 @@ TEST(ByteGate, ServesInOrder) {
   ByteMeter meter;
   ByteGate gate(100, meter);
   std::mutex mutex;
-  std::vector<std::uint64_t> through;  // how much was let through, in order
+  std::vector<std::uint64_t> through;  // the requests in the order they were granted
   const auto pass = [&](std::uint64_t bytes) {
     const auto credit = gate.acquire(bytes);
     const std::lock_guard lock(mutex);
     through.push_back(bytes);
   };
-  // Until so many wait in line. One that goes through past the others ends it, too.
+  // Returns when `count` requests wait, or when one has overtaken the others.
   const auto wait_for_line = [&](std::uint64_t count) {
     for (;; std::this_thread::sleep_for(1ms)) {
       const std::lock_guard lock(mutex);
@@ -62,7 +62,7 @@ TEST(ByteGate, ServesInOrder) {
   };
   ByteGate::Credit first = gate.acquire(60);
   EXPECT_EQ(gate.waiting(), 0U);
-  std::thread large(pass, 95);  // the other does not fit beside it
+  std::thread large(pass, 95);  // does not fit besides the first
   wait_for_line(1);
   EXPECT_FALSE(gate.none().try_grow_to(1));
   std::thread small(pass, 10);  // would fit now, but came later
@@ -78,8 +78,8 @@ TEST(ByteGate, ServesInOrder) {
   EXPECT_EQ(gate.waiting(), 0U);
 }
 
-// As an ingest uses them: hold at one gate, wait at the next, requests of all sizes. Ends only
-// without deadlock; what is held never passes the budgets but for a request that is alone.
+// Like an ingest: threads hold credit at one gate and wait at the next, with requests of all sizes.
+// A deadlock would never end. Credits stay within the budget, except for a request that is alone.
 TEST(ByteGate, ManyThreadsKeepWithinTheBudget) {
   ByteMeter outer_meter;
   ByteMeter inner_meter;

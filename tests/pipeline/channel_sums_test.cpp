@@ -28,7 +28,7 @@ TEST(ChannelSums, EqualThoseOfASimpleLoop) {
         for (std::uint8_t& p : image.pixels) p = static_cast<std::uint8_t>(rng.next_u32() >> 24);
         EXPECT_EQ(sum_channels(image.view()), slow_sums(image.view())) << width << "x" << height;
         if (width < 3) continue;
-        ImageView part = image.view();  // rows that do not follow one another
+        ImageView part = image.view();  // its rows are not contiguous
         part.width_px -= 2;
         EXPECT_EQ(sum_channels(part), slow_sums(part)) << width << "x" << height;
       }

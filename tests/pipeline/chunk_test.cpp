@@ -52,7 +52,7 @@ std::vector<PlacedSource> placed(const FakeSource& source) {
   return place_sources(std::span(&one, 1), manifest);
 }
 
-// Reads and makes.
+// Reads the inputs of a chunk and makes it.
 Chunk make(const ChunkMaker& maker, const std::vector<PlacedSource>& sources,
            const ChunkPlan& plan) {
   return maker.make(plan, read_chunk(plan, sources, {}));
@@ -66,7 +66,7 @@ void expect_same(const Chunk& a, const Chunk& b) {
   for (std::size_t i = 0; i < a.packs.size(); ++i) EXPECT_TRUE(a.packs[i].pack == b.packs[i].pack);
 }
 
-// Threads of our own instead of TBB's: what the thread sanitizer can judge.
+// Uses threads of its own instead of TBB's, so that the thread sanitizer can check them.
 TEST(ChunkMaker, ManyThreadsMakeTheSame) {
   const FakeSource source = make_source();
   const auto plans = make_plans(source);
@@ -124,7 +124,8 @@ TEST(ChunkMaker, PacksThatWereNotKeptAreMadeAgain) {
     options.resize.short_side_px = c.resize;
     options.variants = c.variants;
     const ChunkMaker maker(sources, options, plenty);
-    Gates little(400'000);  // 100 KB to keep: less than a chunk's packs, and than one of the large
+    // 100 KB for keeping packs: less than those of a chunk, and less than one large pack
+    Gates little(400'000);
     const ChunkMaker poor(sources, options, little);
     int lost = 0;
     int kept = 0;
@@ -140,7 +141,7 @@ TEST(ChunkMaker, PacksThatWereNotKeptAreMadeAgain) {
     }
     EXPECT_GT(lost, 0);
     EXPECT_GT(kept, 0);
-    EXPECT_TRUE(little.kept.none().try_grow_to(100'000));  // all was given back
+    EXPECT_TRUE(little.kept.none().try_grow_to(100'000));  // everything was given back
   }
 }
 
@@ -214,7 +215,7 @@ TEST(ChunkMaker, RefusesToLeaveOutWhatNothingStandsFor) {
   const FakeSource source = make_source();
   auto sources = placed(source);
   Gates gates(1u << 30);
-  const LeftOut left_out = two_left_out(1);  // which cannot be read
+  const LeftOut left_out = two_left_out(1);  // an unreadable input
   IngestOptions options;
   options.target.left_out = &left_out;
   sources.front().left_out = left_out.decisions.ids;

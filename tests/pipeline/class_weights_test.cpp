@@ -19,7 +19,7 @@ using testing::Pair;
 using testing::ThrowsMessage;
 using testing::UnorderedElementsAre;
 
-// One label each, but for the last two: none, and two.
+// One label each, except for the last two: none, and two.
 const SampleLabels kLabels{{0, 1, 2, 3, 4, 4, 6}, {0, 0, 2, 0, 0, 2}};
 const std::vector<std::string> kClasses = {"cat", "dog", "emu"};
 
@@ -55,7 +55,7 @@ TEST(WeighClasses, MultipliesAndLeavesOutWhatWeighsNothing) {
       ThrowsMessage<UsageError>(HasSubstr("leaves no training sample")));
 }
 
-// 1 and 3 take turns, 2 and 4 do; 1 and 4 go.
+// 1 and 3 take turns, and so do 2 and 4. 1 and 4 are removed.
 TEST(WeighClasses, LetsTheOthersOfAPlaceTakeTheirTurns) {
   const std::vector<SampleId> stands_for{1, 2, 1, 2, 5};
   const SampleSet samples = take_turns({1, 2, 3, 4, 5}, {1, 1, 1, 1, 1}, stands_for);

@@ -39,9 +39,9 @@ TEST(CompactPlan, PacksEndByCountAndBytes) {
   EXPECT_TRUE(cutter.ends_before(1));
   EXPECT_FALSE(cutter.ends_before((256U << 10) - 1));  // just fits
   EXPECT_TRUE(cutter.ends_before(1));
-  EXPECT_TRUE(cutter.ends_before(300U << 10));  // alone
+  EXPECT_TRUE(cutter.ends_before(300U << 10));  // a pack of its own
   EXPECT_TRUE(cutter.ends_before(1));
-  EXPECT_FALSE(PackCutter().ends_before(1U << 30));  // never an empty pack
+  EXPECT_FALSE(PackCutter().ends_before(1U << 30));  // no pack is empty
 }
 
 TEST(CompactPlan, TheLedgerSaysWhatStandsForASample) {
@@ -97,7 +97,8 @@ TEST(CompactPlan, SettingsOfManyNamesAreWrittenInTimeThatTheirNumberBounds) {
   EXPECT_LT(test::growth(5'000, of_names), test::kGrowthOfLinear);
 }
 
-// A manifest holds them some levels deep: what it could not be read with again is refused before.
+// A manifest holds the settings some levels deep. Settings that would make it unreadable are
+// refused beforehand.
 TEST(CompactPlan, SettingsAreNeverDeeperThanAManifestCanBeRead) {
   const auto nested = [](int levels) {
     return R"({"a":)" + std::string(static_cast<std::size_t>(levels) - 1, '[') +

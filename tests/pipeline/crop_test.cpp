@@ -30,7 +30,7 @@ int below(CounterRng& rng, int most) {
   return static_cast<int>(rng.below(static_cast<std::uint32_t>(most)));
 }
 
-// Shapes with noise, so that every pixel tells where it comes from.
+// Shapes with noise, so that every pixel reveals its origin.
 Image picture(int width, int height, int channels, std::uint64_t seed) {
   CounterRng rng(seed, 0, 0, RandomUse::kTest);
   Image image(height, width, channels);
@@ -50,7 +50,7 @@ Bytes make_file(const Image& image, const JpegOptions& options) {
   return make_jpeg(image, options);
 }
 
-// Behind the first marker.
+// The EXIF segment follows the first marker.
 Bytes with_orientation(const Bytes& jpeg, int orientation) {
   const unsigned char exif[] = {
       0xFF, 0xE1, 0, 34, 'E', 'x', 'i', 'f', 0, 0,
@@ -65,7 +65,7 @@ Bytes with_orientation(const Bytes& jpeg, int orientation) {
 
 Box random_box(CounterRng& rng, Size whole) {
   const auto part = [&rng](int side, int& first, int& count) {
-    // Often at a border, often of a few pixels.
+    // Often at a border, often only a few pixels.
     count = 1 + below(rng, below(rng, 3) == 0 ? std::min(side, 9) : side);
     const int most = side - count;
     const int where = below(rng, 4);
@@ -77,8 +77,8 @@ Box random_box(CounterRng& rng, Size whole) {
   return box;
 }
 
-// The pixels of a scaled picture that stand for those of a box, by looking at all of them: pixel i
-// of an axis stands for the full pixels from begins(i) to begins(i + 1).
+// The pixels of a scaled picture that represent those of a box, by checking all of them. Pixel i of
+// an axis represents the full pixels from begins(i) to begins(i + 1).
 struct Range {
   int first = -1;
   int count = 0;
@@ -100,10 +100,10 @@ Range range_of(int first, int count, int side, int scale, bool is_mirrored) {
 }
 
 struct Turned {
-  bool rows;  // counted from the other end
+  bool rows;  // count rows from the other end
   bool columns;
 };
-// Where the first row and column of a picture that is to be turned go.
+// Which axes of the stored picture an orientation reverses.
 Turned turned(int orientation) {
   switch (orientation) {
     case 2:
@@ -215,7 +215,7 @@ TEST(Crop, IsTurnedAsTheWholeIs) {
   }
 }
 
-// Compares decode_crop() of a damaged file with decode().
+// Expects decode_crop() of a damaged file to agree with decode().
 void expect_agrees(const Bytes& damaged, const Crop& wanted, const std::string& what) {
   const DecodeSettings settings{.max_pixels = 1 << 20};
   const auto whole = decode(damaged, settings, {}, {}, wanted.scale);
@@ -230,7 +230,7 @@ void expect_agrees(const Bytes& damaged, const Crop& wanted, const std::string& 
             range_of(wanted.box.left, wanted.box.width_px, size.width_px, wanted.scale, false);
         return wanted;
       });
-    } catch (const Error&) {  // damage to its size
+    } catch (const Error&) {  // the damage changed its size
       fits = false;
       return DecodeError{};
     }
@@ -258,7 +258,7 @@ TEST(Crop, OfADamagedFileIsThatOfTheWholeOrAboveTheDamage) {
     for (int round = 0; round < 150; ++round) {
       Bytes damaged = sound;
       for (int flips = 1 + below(rng, 3); flips > 0; --flips) {
-        // More often in what is compressed.
+        // Damages compressed data more often than headers.
         const int size = static_cast<int>(sound.size());
         const int at = below(rng, 4) == 0 ? below(rng, size) : size - 1 - below(rng, size / 2);
         damaged[static_cast<std::size_t>(at)] ^= static_cast<std::byte>(1 << below(rng, 8));
@@ -330,9 +330,9 @@ TEST(Crop, AsksForTheMemoryOfItsPixels) {
   const Bytes jpeg = make_jpeg(picture(610, 470, 3, 4));
   constexpr std::uint64_t kPixels = 150 * 200 * 3;
   EXPECT_GE(asked_of(jpeg, {}), kPixels);
-  EXPECT_LT(asked_of(jpeg, {}), kPixels * 4 / 3);  // with libjpeg's rows
+  EXPECT_LT(asked_of(jpeg, {}), kPixels * 4 / 3);  // includes libjpeg's rows
   EXPECT_EQ(asked_of(with_orientation(jpeg, 2), {.orientation = Orientation::kApply}),
-            2 * kPixels);  // for it is turned
+            2 * kPixels);  // because it is turned
   const auto large = decode_crop(jpeg, {.max_pixels = 610 * 470 - 1}, [](Size) {
     return Crop{{9, 4, 7, 11}};
   });

@@ -1,4 +1,4 @@
-// Memory that decode() announces, compared with what a separate process needs for it.
+// The memory that decode() announces, compared with the memory that a process needs for it.
 #include <gtest/gtest.h>
 #include <malloc.h>
 #include <sys/wait.h>
@@ -23,7 +23,7 @@ namespace winnow::pipeline {
 using namespace test;
 namespace decode_memory_test {
 
-// Runs in a process of its own, which ends well or not at all.
+// Runs `work` in a child process, which must succeed.
 void in_a_process(const std::function<void()>& work) {
   const pid_t child = ::fork();
   ASSERT_GE(child, 0);
@@ -44,7 +44,7 @@ std::uint64_t status_bytes(const std::string& name) {
   return 0;
 }
 
-// With 8 x 8 pixels.
+// A picture of 8 x 8 pixels.
 std::string small_bmp() {
   std::string bmp(54 + 8 * 8 * 3, '\0');
   bmp.replace(0, 2, "BM");
@@ -63,8 +63,8 @@ struct Needed {
 
 class DecodeMemory : public testing::Test {
  protected:
-  // For a file that is made in a separate process, too: memory that it leaves in the heap would be
-  // reused.
+  // Measures the decoding of a file. The file is made in another process, because decoding would
+  // reuse memory that making it leaves in the heap.
   Needed need(const std::function<Bytes()>& make, int scale = 1) {
     const auto file = folder_ / "image";
     const auto result = folder_ / "result";
@@ -78,7 +78,7 @@ class DecodeMemory : public testing::Test {
       cv::setNumThreads(1);
       const std::string bytes = read_text(file);
       Needed needed;
-      // Allocations that OpenCV and libtiff keep for good after the first image.
+      // OpenCV and libtiff keep some memory for good after the first image.
       static_cast<void>(decode(as_bytes(small_bmp()), {}));
       static_cast<void>(decode(as_bytes(make_tiff({.width = 8, .height = 8})), {}));
       ::malloc_trim(0);
@@ -94,7 +94,7 @@ class DecodeMemory : public testing::Test {
     return needed;
   }
 
-  // `much`: how often what is measured the announced may be.
+  // `much` is the most that the announced memory may be, as a multiple of the measured memory.
   void expect(const std::string& name, const std::function<Bytes()>& make, double much = 1.15,
               int scale = 1) {
     const Needed needed = need(make, scale);
@@ -103,7 +103,7 @@ class DecodeMemory : public testing::Test {
                 static_cast<double>(needed.announced) / kPixels,
                 static_cast<double>(needed.measured) / kPixels);
     EXPECT_TRUE(needed.decoded) << name;
-    // Memory for the code itself and for tables of any image.
+    // Code, and tables that any image needs.
     constexpr std::uint64_t kFixed = 3u << 20;
     EXPECT_LE(needed.measured, needed.announced + kFixed) << name;
     EXPECT_LE(static_cast<double>(needed.announced),
@@ -182,7 +182,7 @@ TEST_F(DecodeMemory, OfPngs) {
       "png / 2", [] { return encode(".png", CV_8UC3); }, 1.15, 2);
 }
 
-// A chunk of a PNG; `data` with its kind.
+// A PNG chunk; `data` begins with its type.
 std::string chunk(const std::string& data) {
   const auto big_endian = [](std::uint64_t value) {
     std::string out;
@@ -202,7 +202,7 @@ TEST_F(DecodeMemory, OfTextsInAPngIsNone) {
     for (int i = 0; i < 30; ++i) texts += chunk(std::string("zTXtk\0\0", 7) + text);
     std::vector<std::uint8_t> png;
     opencv_encode(".png", cv::Mat(10, 10, CV_8UC3, cv::Scalar(1, 2, 3)), png);
-    png.insert(png.begin() + 33, texts.begin(), texts.end());  // behind IHDR
+    png.insert(png.begin() + 33, texts.begin(), texts.end());  // after IHDR
     const auto* begin = reinterpret_cast<const std::byte*>(png.data());
     return Bytes(begin, begin + png.size());
   });
@@ -244,10 +244,10 @@ TEST_F(DecodeMemory, OfTiffsOfOneStrip) {
     };
   };
   expect("tiff by LZW, one strip", of({}));
-  // Its dictionary may grow to all of the strip.
+  // Its dictionary may be as large as the strip.
   expect("tiff by LZMA, one strip", of({.compression = COMPRESSION_LZMA}), 2);
   expect("tiff by JPEG, one strip", of({.compression = COMPRESSION_JPEG}));
-  // It may be lossless.
+  // The data may be lossless.
   expect("tiff by WebP, one strip", of({.compression = COMPRESSION_WEBP}), 1.5);
   expect("tiff in planes", of({.planes = PLANARCONFIG_SEPARATE}));
   expect("tiff of Y, Cb and Cr", of({.photometric = PHOTOMETRIC_YCBCR, .subsampling = {2, 2}}));
@@ -269,7 +269,7 @@ Bytes webp_of(const std::string& chunks) {
   return {view.begin(), view.end()};
 }
 
-// With EXIF behind it, as cameras and editors write it; `webp` without alpha.
+// A file with EXIF at its end, as cameras and editors write it. `webp` has no alpha.
 Bytes extended(const Bytes& webp) {
   const auto side_less_one = little_endian(std::uint32_t{3000 - 1}).substr(0, 3);
   const std::string exif = std::string("II*\0\x08\0\0\0", 8);
@@ -298,7 +298,7 @@ class BitWriter {
       if ((value >> i & 1) != 0) bytes_.back() = static_cast<char>(bytes_.back() | 1 << bits_ % 8);
     }
   }
-  // A prefix code's, whose first bit is the highest.
+  // A prefix code is written with its highest bit first.
   void put_code(std::uint32_t code, int count) {
     for (int i = count - 1; i >= 0; --i) put(code >> i, 1);
   }
@@ -309,14 +309,14 @@ class BitWriter {
   std::size_t bits_ = 0;
 };
 
-// The VP8L bitstream's section 6: a lossless WebP of 1024 x 1024 pixels, each 16 of which have
-// prefix codes of their own, of one symbol each.
+// A lossless WebP of 1024 x 1024 pixels, by section 6 of the VP8L bitstream. Each 16 pixels have
+// their own prefix codes of one symbol.
 Bytes webp_of_many_codes() {
   constexpr std::uint32_t kSide = 1024;
   constexpr std::uint32_t kGroups = kSide * kSide / 16;
   BitWriter out;
   const auto put_one_symbol = [&] { out.put(0b0001, 4); };
-  const auto put_256_symbols = [&](int others) {  // with 8 bits each
+  const auto put_256_symbols = [&](int others) {  // with codes of 8 bits
     out.put(0, 1);
     out.put(12 - 4, 4);
     for (int i = 0; i < 12; ++i) out.put(i == 2 || i == 11 ? 1 : 0, 3);  // lengths 0 and 8
@@ -327,8 +327,8 @@ Bytes webp_of_many_codes() {
   out.put(kSide - 1, 14);
   out.put(kSide - 1, 14);
   out.put(0, 1 + 3 + 1 + 1);  // alpha, version, transforms, cache
-  out.put(1, 1 + 3);          // codes by 4 x 4 pixels
-  out.put(0, 1);              // whose picture has no cache
+  out.put(1, 1 + 3);          // codes for each 4 x 4 pixels
+  out.put(0, 1);              // their picture has no cache
   put_256_symbols(24);
   put_256_symbols(0);
   for (int i = 0; i < 3; ++i) put_one_symbol();
@@ -341,7 +341,7 @@ Bytes webp_of_many_codes() {
   return webp_of("VP8L" + little_endian(static_cast<std::uint32_t>(data.size())) + data);
 }
 
-// The documented memory of code tables, which is not announced.
+// The memory of these tables is documented, but not announced.
 TEST_F(DecodeMemory, OfAWebpsCodeTables) {
   if (!can_measure()) GTEST_SKIP() << "memory cannot be measured here";
   const Needed needed = need(webp_of_many_codes);

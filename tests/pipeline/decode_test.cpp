@@ -43,7 +43,7 @@ std::size_t find_last(const Bytes& jpeg, int marker) {
   return at;
 }
 
-// By OpenCV, which takes B, G, R(, A).
+// Encodes with OpenCV, which takes B, G, R(, A).
 Bytes encode(const char* ending, const Image& rgb, int type = CV_8UC3,
              const std::vector<int>& options = {}) {
   cv::Mat mat(rgb.height_px, rgb.width_px, type);
@@ -80,7 +80,7 @@ std::optional<Kind> error_of(BytesView bytes, const DecodeSettings& settings = {
   return image ? std::nullopt : std::optional(image.error().kind);
 }
 
-// Every lossless format, with pixels of `image`.
+// Files with the pixels of `image` in every lossless format.
 std::vector<std::pair<std::string, Bytes>> lossless_files(const Image& image) {
   return {{"png", encode(".png", image)},
           {"png16", encode(".png", image, CV_16UC3)},
@@ -155,7 +155,7 @@ TEST(Decode, JpegIsNearThePixels) {
 }
 
 TEST(Decode, FourInksBecomeColoursAsAdobeMeansThem) {
-  // Inverted inks: 255 is none. White; black by its own ink; half cyan.
+  // Inverted inks, where 255 means no ink: white, black by its own ink, half cyan.
   const std::uint8_t inks[3][4] = {{255, 255, 255, 255}, {255, 255, 255, 0}, {128, 255, 255, 255}};
   const int want[3][3] = {{255, 255, 255}, {0, 0, 0}, {128, 255, 255}};
   for (int i = 0; i < 3; ++i) {
@@ -178,7 +178,7 @@ TEST(Decode, FourInksAreInvertedWithoutAdobesMarkerToo) {
   ASSERT_GT(marker, 0U);
   const auto at = bytes.begin() + static_cast<std::ptrdiff_t>(marker);
   bytes.erase(at, at + 16);
-  const auto decoded = decode(bytes, {});  // Pillow takes them so
+  const auto decoded = decode(bytes, {});  // Pillow reads them the same way
   ASSERT_TRUE(decoded) << decoded.error().detail;
   EXPECT_NEAR(decoded->pixels[0], 128, 2);
   EXPECT_NEAR(decoded->pixels[1], 255, 2);
@@ -214,7 +214,7 @@ TEST(Decode, GrayWithAlphaIsGray) {
   EXPECT_EQ(sixteen_bits->pixels, (std::vector<std::uint8_t>{10, 200}));
 }
 
-// PNGs of other kinds are in end_to_end.dedup, BMPs and TIFFs in their own tests.
+// Other kinds of PNG are tested in end_to_end.dedup, BMP and TIFF in their own tests.
 TEST(Decode, AlphaIsKeptBesideThePixelsWhereItIsAskedFor) {
   const Image image = formula_image("lcg", 21, 34);
   const std::vector<std::pair<std::string, Bytes>> files{
@@ -236,7 +236,7 @@ TEST(Decode, AlphaIsKeptBesideThePixelsWhereItIsAskedFor) {
     EXPECT_EQ(without->alpha, Image()) << name;
     EXPECT_EQ(matted->alpha, Image()) << name;
   }
-  for (const auto& [name, bytes] : lossless_files(image)) {  // some without, some with it
+  for (const auto& [name, bytes] : lossless_files(image)) {  // some have alpha
     if (name.ends_with(" alpha")) continue;
     EXPECT_EQ(decode(bytes, {}, {.keep_alpha = true})->alpha, Image()) << name;
   }
@@ -260,7 +260,7 @@ TEST(Decode, WhatEndsEarlyIsAnError) {
       EXPECT_EQ(error_of(first(bytes, count)), Kind::kTruncated)
           << name << " cut to " << count << " of " << bytes.size();
     }
-    // A text image that lacks its last line break, or a digit of its last number, is still one.
+    // A text image is still valid without its last line break or the last digit.
     if (name != "ppm text") {
       EXPECT_EQ(error_of(first(bytes, bytes.size() - 1)), Kind::kTruncated) << name;
     }
@@ -282,13 +282,13 @@ TEST(Decode, AJpegWithExtraneousBytesIsReadAndSaysSo) {
   EXPECT_EQ(decoded->damage, Damage::kWarning);
   EXPECT_NE(decoded->warning.find("extraneous bytes before marker 0xd9"), std::string::npos)
       << decoded->warning;
-  // After the end of the image nothing is looked at, as in files of some cameras.
+  // Data behind the end of the image is ignored, as some cameras write it.
   bytes = sound;
   bytes.insert(bytes.end(), 100, std::byte{0x11});
   EXPECT_EQ(decode(bytes, {})->damage, Damage::kNone);
 }
 
-// The PNG with an iCCP chunk that libpng complains of.
+// The PNG with an iCCP chunk that libpng warns about.
 Bytes with_bad_profile(const Bytes& png) {
   Bytes body;
   for (const char c : std::string("iCCPicc")) body.push_back(static_cast<std::byte>(c));
@@ -305,7 +305,7 @@ Bytes with_bad_profile(const Bytes& png) {
   put_number(chunk,
              crc32(0, reinterpret_cast<const Bytef*>(body.data()), static_cast<uInt>(body.size())));
   Bytes out = png;
-  out.insert(out.begin() + 33, chunk.begin(), chunk.end());  // behind IHDR
+  out.insert(out.begin() + 33, chunk.begin(), chunk.end());  // after IHDR
   return out;
 }
 
@@ -329,7 +329,8 @@ TEST(Decode, WhatLibpngWarnsOfIsInTheImageAndNotPrinted) {
 TEST(Decode, AJpegWithALostRestartMarkerIsReadAndSaysSo) {
   const Image image = formula_image("tri", 64, 64);
   Bytes bytes = make_jpeg(image, {90, false, 1});
-  bytes[find_last(bytes, 0xD1) + 1] = std::byte{0xD5};  // neither near: libjpeg goes on
+  // Not one of the next markers: libjpeg continues
+  bytes[find_last(bytes, 0xD1) + 1] = std::byte{0xD5};
   const auto decoded = decode(bytes, {});
   ASSERT_TRUE(decoded) << decoded.error().detail;
   EXPECT_EQ(decoded->damage, Damage::kWarning);
@@ -360,7 +361,7 @@ TEST(Decode, EveryPrefixOfASmallFileIsAnError) {
   }
 }
 
-// OpenCV writes to std::cerr about some damaged TIFFs.
+// Silences std::cerr, to which OpenCV writes about some damaged TIFFs.
 class QuietErrors {
  public:
   QuietErrors() : before_(std::cerr.rdbuf(nullptr)) {}
@@ -417,7 +418,7 @@ TEST(Decode, ADamagedPngIsNeverTakenForAWholeOne) {
   }
 }
 
-// A file that says it has 65500 x 65500 pixels, and nothing more.
+// A file that claims 65500 x 65500 pixels and has no data.
 TEST(Decode, RefusesBySizeBeforeAnythingIsAllocated) {
   const Image dot = formula_image("lcg", 8, 8);
   Bytes jpeg = make_jpeg(dot);
@@ -536,7 +537,7 @@ TEST(DecodeTiff, OfHugeTilesIsRefusedBeforeOneIsAllocated) {
   for (test::TiffEntry& entry : entries) {
     if (entry.tag == 273) entry.tag = 324;
     if (entry.tag == 279) entry.tag = 325;
-    if (entry.tag == 278) entry.tag = 200;  // means nothing
+    if (entry.tag == 278) entry.tag = 200;  // an unknown tag
   }
   entries.push_back({322, 4, {32768}});
   entries.push_back({323, 4, {32736}});
@@ -547,7 +548,7 @@ TEST(DecodeTiff, OfHugeTilesIsRefusedBeforeOneIsAllocated) {
   EXPECT_FALSE(asked);
 }
 
-// One column with tiles of 16,384: each would be decoded whole.
+// A picture one column wide, in tiles of width 16,384: each tile would be decoded whole.
 TEST(DecodeTiff, OfTilesFarBeyondThePictureIsRefused) {
   for (const auto& [tiles, refused] : {std::pair{20U, false}, {30U, true}}) {
     const test::TiffOptions options{
@@ -613,7 +614,8 @@ TEST(DecodeTiff, WithATagTwiceIsCorrupt) {
   }
 }
 
-// libtiff would take them, so a filter that passes them over decodes what it has not seen.
+// libtiff would accept such a type. A filter that skips the entry would let libtiff decode what was
+// never checked.
 TEST(DecodeTiff, WithATypeThatIsNotReadIsCorrupt) {
   const test::TiffOptions options{.width = 48, .height = 32};
   const std::string block = test::tiff_block(options);
@@ -630,7 +632,7 @@ TEST(DecodeTiff, WithATypeThatIsNotReadIsCorrupt) {
   }
 }
 
-// A scan of JBIG says its own size, for which libjbig ends the process where it gets no memory.
+// A JBIG scan has its own size, and libjbig ends the process if it gets no memory for it.
 TEST(DecodeTiff, OfJbigIsUnsupported) {
   using namespace std::string_literals;
   const std::string scan =
@@ -646,7 +648,7 @@ TEST(DecodeTiff, OfJbigIsUnsupported) {
   EXPECT_FALSE(asked);
 }
 
-// libtiff decodes a hundred scans of each strip.
+// libtiff would decode a hundred scans per strip.
 TEST(DecodeTiff, OfProgressiveJpegsIsUnsupported) {
   const Image image = formula_image("tri", 64, 64);
   for (const bool progressive : {false, true}) {
@@ -692,8 +694,8 @@ TEST(Decode, EndsWhereItIsStopped) {
   }
 }
 
-// For large pictures, often enough that little is decoded in between: at least once for each 2^21
-// pixels, and before the first.
+// Large pictures check often enough that little is decoded in between: before the first pixel, and
+// at least once for each 2^21 pixels.
 TEST(Decode, AsksWhetherToStopAllAlong) {
   const Image image = formula_image("tri", 1500, 1500);
   const std::vector<int> text{cv::IMWRITE_PXM_BINARY, 0};
@@ -738,7 +740,7 @@ TEST(Decode, BoxesAreAveragedAndRounded) {
   const Image half = box_average(image.view(), 2);
   EXPECT_EQ(half.height_px, 2);
   EXPECT_EQ(half.width_px, 3);
-  // 7 / 4, 101 / 4, 355 / 2 and, of the last row, 15 / 2, 110 / 2, 9.
+  // 7 / 4, 101 / 4, 355 / 2; in the last row 15 / 2, 110 / 2, 9.
   EXPECT_EQ(half.pixels, (std::vector<std::uint8_t>{2, 25, 178, 8, 55, 9}));
   EXPECT_EQ(box_average(image.view(), 8).pixels, (std::vector<std::uint8_t>{40}));  // 597 / 15
   Image colour(1, 2, 3);
@@ -747,7 +749,7 @@ TEST(Decode, BoxesAreAveragedAndRounded) {
   EXPECT_EQ(box_average(colour.view(), 1), colour);
 }
 
-// Scaled JPEGs: the vectors of pipeline/parity have Pillow's.
+// For scaled JPEGs, the vectors of pipeline/parity have Pillow's pixels.
 TEST(Decode, WhatIsNotScaledByLibjpegIsBoxesOfAllPixels) {
   const Image image = formula_image("tri", 37, 21);
   std::vector<std::pair<std::string, Bytes>> files = lossless_files(image);
@@ -839,7 +841,8 @@ TEST(Decode, DamagedOrientationIsNone) {
     for (std::size_t at = 0; at < std::min<std::size_t>(sound.size(), 90); ++at) {
       Bytes damaged = sound;
       damaged[at] ^= std::byte{0xFF};
-      const auto image = decode(damaged, settings);  // under the sanitizer: no byte beyond the end
+      // With the sanitizer: reads no byte beyond the end
+      const auto image = decode(damaged, settings);
       EXPECT_TRUE(!image || image->height_px * image->width_px == 66);
     }
   }
@@ -872,7 +875,7 @@ TEST(Decode, PhotosHavePillowsPixels) {
     at += kBlock + (size + kBlock - 1) / kBlock * kBlock;
   }
   EXPECT_EQ(photos, 200);
-  EXPECT_EQ(crc, 0xf72c5491UL);  // checksum of all pixels in the archive's order, by Pillow 9.4
+  EXPECT_EQ(crc, 0xf72c5491UL);  // all pixels in the order of the archive, by Pillow 9.4
 }
 
 TEST(Decode, WhatIsNoImageIsNamedSo) {

@@ -34,14 +34,14 @@ TEST(Estimate, TheOrderIsSpreadEvenly) {
 
 TEST(Estimate, WhatAnyRunTakesIsKnownApart) {
   EXPECT_DOUBLE_EQ(extrapolate({1, 1.5}, {11, 6.5}, 101), 51.5);
-  EXPECT_DOUBLE_EQ(extrapolate({1, 0.1}, {10, 4}, 100), 40);  // less than nothing to begin with
-  EXPECT_DOUBLE_EQ(extrapolate({1, 5}, {10, 4}, 100), 40);    // a clock that says nothing
+  EXPECT_DOUBLE_EQ(extrapolate({1, 0.1}, {10, 4}, 100), 40);  // starting costs less than nothing
+  EXPECT_DOUBLE_EQ(extrapolate({1, 5}, {10, 4}, 100), 40);    // a clock without resolution
   EXPECT_DOUBLE_EQ(extrapolate({1, 1}, {1, 1}, 3), 3);
 }
 
 class EstimateOf : public testing::Test {
  protected:
-  // Raw pixels, so that inputs of every size are quick to make.
+  // Raw pixels, so that inputs of every size are made quickly.
   void fill(std::size_t count, int side) {
     for (std::size_t i = 0; i < count; ++i) {
       Image image(side, side, 3);

@@ -46,7 +46,7 @@ std::vector<ShardInfo> shards_of(std::size_t count, SampleId records) {
   return shards;
 }
 
-// Shard s is on machine s modulo their number, and on `more` after it.
+// Puts shard s on machine s modulo `nodes`, and on the next `more` machines.
 Parts spread_out(std::span<const ShardInfo> shards, std::size_t nodes, std::size_t more = 0) {
   Parts parts{.machines = static_cast<std::uint32_t>(nodes),
               .blocks = Blocks(shards, ~std::uint64_t{0}),
@@ -115,13 +115,13 @@ TEST(Holders, RanksOfOneMachineAskDifferentRanks) {
   const Holders holders(shards, placement_of(spread_out(shards, 2), {0, 0, 1, 1}));
   EXPECT_NE(holders.holder(15, 0), holders.holder(15, 1));
   EXPECT_NE(holders.holder(5, 2), holders.holder(5, 3));
-  // And each asks all of them.
+  // Each rank also asks both of them.
   EXPECT_NE(holders.holder(15, 0), holders.holder(16, 0));
 }
 
 TEST(Holders, RefuseWhatNobodyHas) {
   const auto shards = shards_of(2, 10);
-  // A machine without ranks gives nothing.
+  // A machine without ranks cannot give anything.
   EXPECT_THROW(Holders(shards, placement_of(spread_out(shards, 2), {0, 0})), Error);
   const Holders all(shards, placement_of(spread_out(shards, 2, 1), {0, 1}));
   EXPECT_TRUE(all.all_have_all());
@@ -144,11 +144,11 @@ TEST(Holders, OfPartitionsGiveWhatIsInThem) {
     }
   }
   EXPECT_THROW(holders.holder(50, 0), Error);
-  // Each machine looks into all of its shards once.
+  // Each machine scans all of its shards once.
   EXPECT_EQ(holders.share_of(0).size() + holders.share_of(1).size(), 5U);
   EXPECT_EQ(holders.share_of(2).size(), 5U);
   EXPECT_THROW(Holders(shards, placement_of(5, {{0, 2, 8}, {2, 5, 8}, {6, 8, 8}}, nodes)), Error);
-  // One that has none has no shard to look into.
+  // A machine without partitions has no shard to scan.
   const Holders idle(shards, placement_of(5, {{0, 1, 2}, {1, 2, 2}, {2, 2, 2}}, nodes));
   EXPECT_TRUE(idle.share_of(3).empty());
   EXPECT_NE(idle.holder(7, 3), 3);
@@ -259,7 +259,7 @@ void expect_equal(const Batch& a, const Batch& b) {
 
 class Exchanged : public testing::Test {
  protected:
-  // The requests that `rank` loads: by the places of samples, as in random_requests().
+  // The requests of a rank, as random_requests() draws them from the places of samples.
   RequestsOf requests_of(const Setting& setting) const {
     return
         [this, places = random_requests(setting, samples.size())](int rank, std::uint64_t batch) {
@@ -301,13 +301,13 @@ TEST_F(Exchanged, BatchesAreThoseOfTheWholeCache) {
   }
 }
 
-// Each machine has a copy of its blocks or partitions alone.
+// Each machine has a copy of its own blocks or partitions only.
 TEST_F(Exchanged, BatchesFromPartsAreThoseOfTheWholeCache) {
   const TemporaryFolder memory;
   const Setting setting{.ranks = 3, .batches = 9, .batch = 7};
   const RequestsOf requests = requests_of(setting);
   const std::vector<int> nodes{0, 1, 2};
-  for (const int replicas : {1, 2, -1, -2}) {  // blocks; partitions
+  for (const int replicas : {1, 2, -1, -2}) {  // positive: blocks; negative: partitions
     Placement placement =
         replicas > 0
             ? placement_of(hold_blocks(cache->manifest().shards, 3, replicas), nodes, 40'000)
@@ -335,7 +335,8 @@ TEST_F(Exchanged, BatchesFromPartsAreThoseOfTheWholeCache) {
   }
 }
 
-// One shard, on four machines of which only the second has the cache, or all: four parts.
+// One shard on four machines becomes four parts. Either only the second machine has the cache, or
+// all have it.
 TEST(Placed, AShardIsAPartOnEachMachineAndBatchesAreThoseOfTheCache) {
   const std::vector<Sample> samples = mixed_samples(90);
   const TestCache cache(samples, "original", 1);
@@ -383,7 +384,7 @@ TEST(Placed, AShardIsAPartOnEachMachineAndBatchesAreThoseOfTheCache) {
   }
 }
 
-// As a run trains, evaluates and goes on, and stops in the middle.
+// A run trains, evaluates and resumes training, and stops in the middle.
 TEST_F(Exchanged, OneIsSettledWhileAnotherIsUsed) {
   const Parts parts = hold_blocks(cache->manifest().shards, 3, 1);
   const RequestsOf training = requests_of({.ranks = 3, .batches = 40, .batch = 4});
@@ -411,7 +412,7 @@ TEST_F(Exchanged, OneIsSettledWhileAnotherIsUsed) {
   });
 }
 
-// A planner that gives what it is given.
+// A planner that returns a given plan.
 class Fixed final : public Planner {
  public:
   explicit Fixed(Planned planned) : planned_(std::move(planned)) {}

@@ -153,16 +153,17 @@ TEST(Sheet, ThumbnailsFit) {
     return image.pixels[static_cast<std::size_t>(3 * (y * image.width_px + x))];
   };
   Image tiny(28, 28, 1);
-  tiny.pixels[0] = 90;  // the corner; the others are black
+  tiny.pixels[0] = 90;  // the top left pixel; all others are black
   const Image large = thumbnail(tiny.view());
   EXPECT_EQ(large.pixels.size(), 3U * kThumbnailPx * kThumbnailPx);
   const int margin = (kThumbnailPx - 4 * 28) / 2;
   EXPECT_EQ(at(large, margin - 1, margin), 255);
   EXPECT_EQ(at(large, margin, margin), 90);
-  EXPECT_EQ(at(large, margin + 3, margin + 3), 90);  // four times in both directions, no blur
+  // Enlarged four times in each direction, without blur
+  EXPECT_EQ(at(large, margin + 3, margin + 3), 90);
   EXPECT_EQ(at(large, margin + 4, margin), 0);
   const Image flat = thumbnail(Image(3, 10'000, 3).view());
-  EXPECT_EQ(at(flat, 0, kThumbnailPx / 2), 255);  // below a line of one pixel
+  EXPECT_EQ(at(flat, 0, kThumbnailPx / 2), 255);  // below a line one pixel high
   EXPECT_EQ(at(flat, 0, (kThumbnailPx - 1) / 2), 0);
   EXPECT_EQ(at(thumbnail(Image(4000, 4000, 3).view()), 0, 0), 0);
 }

@@ -13,7 +13,7 @@
 
 namespace winnow {
 
-// A source held in memory; `on_read` may interfere with any read.
+// A source in memory. `on_read` may replace the answer of any read.
 class FakeSource : public datasets::Source {
  public:
   using Answer = Expected<datasets::Payload, datasets::ReadError>;
@@ -47,7 +47,7 @@ class FakeSource : public datasets::Source {
     return answers_[position];
   }
 
-  std::function<std::optional<Answer>(std::size_t)> on_read;  // called from many threads
+  std::function<std::optional<Answer>(std::size_t)> on_read;  // called by many threads
 
  private:
   void list(datasets::Entry entry) {
@@ -61,7 +61,7 @@ class FakeSource : public datasets::Source {
   std::vector<std::string> class_names_;
 };
 
-// Soft shapes with some noise: compresses like a photo.
+// Smooth shapes with some noise, which compress like a photo.
 inline Image make_picture(std::mt19937_64& random, int height, int width, int channels) {
   Image image(height, width, channels);
   const auto a = static_cast<int>(random() % 7 + 1);
@@ -80,7 +80,7 @@ inline Image make_picture(std::mt19937_64& random, int height, int width, int ch
   return image;
 }
 
-// `format`: an extension that OpenCV knows, ".jpg" or ".png" ...
+// Encodes with OpenCV. `format` is a file name extension such as ".jpg" or ".png".
 inline Bytes encode_picture(const Image& image, const std::string& format) {
   cv::Mat matrix(image.height_px, image.width_px, image.channels == 1 ? CV_8UC1 : CV_8UC3);
   for (int y = 0; y < image.height_px; ++y) {

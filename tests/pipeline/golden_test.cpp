@@ -1,5 +1,5 @@
-// The caches of tests/data/golden, as every later winnow must read them. What they hold is stated
-// here once more, by formula (tests/end_to_end/golden.py made them).
+// The caches of tests/data/golden, which every later version must read. Their contents are stated
+// here again by formula (tests/end_to_end/golden.py made them).
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -36,11 +36,11 @@ Bytes pixels(int k, int width, int height, int channels) {
   return out;
 }
 
-// One input in the order of the listing.
+// One input, in the order of the listing.
 struct Input {
   std::string name;
   Split split;
-  int label;  // -1: the input cannot be read
+  int label;  // -1: unreadable input
   Fate fate = Fate::kOk;
   int k = 0;  // number of the picture
   int width = 0, height = 0, channels = 0;
@@ -75,7 +75,7 @@ struct Golden {
   std::vector<std::string> classes;
   std::vector<Input> inputs;
   std::string digest;
-  int copies = 1;  // per training image
+  int copies = 1;  // variants of a training image
 };
 
 Golden original() {
@@ -140,7 +140,7 @@ Golden variants() {
   return golden;
 }
 
-// Padded by 4 zeros, cropped at random, flipped by chance.
+// Padded by 4 zeros, cropped at random, mirrored at random.
 Bytes variant(const Bytes& square, SampleId id, std::uint32_t which) {
   CounterRng crop(kVariantsSeed, which, id, RandomUse::kCrop);
   const int top = static_cast<int>(crop.below(9)) - 4;
@@ -199,7 +199,7 @@ TEST_P(GoldenCache, Manifest) {
     for (std::size_t i = 0; i < values.size(); ++i) {
       const auto value = static_cast<std::uint64_t>(values[i]);
       for (std::size_t c = 0; c < 3; ++c) {
-        if (input.channels == 3 && c != i % 3) continue;  // gray counts in every channel
+        if (input.channels == 3 && c != i % 3) continue;  // grey counts for every channel
         if (gray && c > 0) continue;
         sums.sum[c] += value;
         sums.sum_of_squares[c] += value * value;
@@ -291,7 +291,7 @@ TEST_P(GoldenCache, Fingerprints) {
   }
 }
 
-// Columns that no short formula gives: their XXH3-64, and the first value in the clear.
+// Columns without a short formula: their XXH3-64 and their first value.
 TEST(GoldenFingerprints, ColumnsWrittenDown) {
   struct Row {
     const char* cache;
@@ -357,7 +357,7 @@ TEST(GoldenThumbnails, AreOfThePictures) {
     }
     EXPECT_TRUE(std::ranges::equal(thumbnails(row, 1).values, table.thumbnails[row]));
   }
-  // Depends on rounding.
+  // The exact result of rounding.
   EXPECT_EQ(to_hex(xxh3_64(as_bytes(table.thumbnails.values))), "8fd8da61e1981849");
   EXPECT_EQ(Cache::open(fs::path(WINNOW_GOLDEN) / "v2" / "variants").open_thumbnails(), nullptr);
 }
@@ -372,7 +372,7 @@ TEST_P(GoldenCache, Selection) {
                 : R"({"hash":"exact","keep":"first","scope":"all","threshold":0})");
   const auto rows = readable();
   ASSERT_EQ(selection.size(), rows.size());
-  std::map<int, SampleId> first_of;  // picture -> the first sample that shows it
+  std::map<int, SampleId> first_of;  // picture -> first sample that shows it
   std::map<int, std::uint32_t> group_of;
   for (std::size_t row = 0; row < rows.size(); ++row) {
     const auto& [id, input] = rows[row];

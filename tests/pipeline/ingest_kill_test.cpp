@@ -23,7 +23,7 @@ namespace winnow::pipeline::ingest_kill_test {
 
 namespace fs = std::filesystem;
 
-// Ingests happen in children only: a process that has TBB's threads cannot fork.
+// Ingests run only in child processes: a process with TBB's threads cannot fork.
 pid_t start(const FakeSource& source, const fs::path& out, bool memory) {
   const pid_t child = ::fork();
   if (child != 0) return child;
@@ -60,8 +60,8 @@ std::map<std::string, Bytes> read_tree(const fs::path& root) {
 
 class IngestKilled : public testing::TestWithParam<bool> {};
 
-// SIGKILL at any moment: there is no cache, or a whole one; and the next run ends with the same
-// bytes as one that was left alone.
+// After SIGKILL at any moment there is either no cache or a complete one. The next run gives the
+// same bytes as an uninterrupted one.
 TEST_P(IngestKilled, ARerunEndsWithTheSameBytes) {
   const bool memory = GetParam();
   if (memory && ::access("/dev/shm", W_OK) != 0) GTEST_SKIP() << "there is no /dev/shm here";
@@ -79,8 +79,8 @@ TEST_P(IngestKilled, ARerunEndsWithTheSameBytes) {
   const auto expected = read_tree(want);
 
   const fs::path out = folder / "out";
-  // Every other one dies at a read; the rest at a time, which may come when it has ended.
-  std::atomic<std::uint64_t> reads_left{0};  // one per child
+  // Every other child dies at a read, the rest after some time, possibly when already finished.
+  std::atomic<std::uint64_t> reads_left{0};  // each child has its own copy
   source.on_read = [&](std::size_t) -> std::optional<FakeSource::Answer> {
     if (--reads_left == 0) ::kill(::getpid(), SIGKILL);
     return std::nullopt;
@@ -104,7 +104,7 @@ TEST_P(IngestKilled, ARerunEndsWithTheSameBytes) {
     } else {
       ASSERT_EQ(status, 0);
     }
-    EXPECT_NO_THROW(Cache::open(out, {Verify::kBlocks}));  // it was faster: begin again
+    EXPECT_NO_THROW(Cache::open(out, {Verify::kBlocks}));  // it finished first: start again
     remove_cache(out);
     EXPECT_FALSE(fs::exists(out));
   }

@@ -39,7 +39,8 @@ namespace winnow::pipeline::ingest_test {
 namespace fs = std::filesystem;
 using datasets::ReadError;
 
-// Files of all kinds and every way to be unreadable. `count` inputs, the same for the same seed.
+// A source of `count` inputs with files of all kinds and every way to be unreadable. The same for
+// the same seed.
 FakeSource make_source(std::uint64_t seed, int count) {
   std::mt19937_64 random(seed);
   FakeSource source;
@@ -81,7 +82,7 @@ FakeSource make_source(std::uint64_t seed, int count) {
         source.add(name, Bytes(), split);
         break;
       case 12: {
-        // One large enough for a pack of its own.
+        // One image large enough for a pack of its own.
         const Image large = make_picture(random, 300, 400, 3);
         source.add(name, encode_picture(large, ".png"), split, labels, group);
         break;
@@ -99,7 +100,7 @@ FakeSource make_source(std::uint64_t seed, int count) {
   return source;
 }
 
-// Every file below `root`, by name; links are followed.
+// Every file below `root` by name. Links are followed.
 std::map<std::string, Bytes> read_tree(const fs::path& root) {
   std::map<std::string, Bytes> files;
   for (const auto& entry :
@@ -154,7 +155,7 @@ FakeSource random_source(std::mt19937_64& random, std::uint64_t scale) {
   return source;
 }
 
-// Sources as they are placed in a new cache.
+// Sources as placed in a new cache.
 std::vector<PlacedSource> placed(std::initializer_list<const FakeSource*> sources) {
   std::vector<IngestSource> all;
   for (const FakeSource* source : sources) all.push_back({source, "pictures"});
@@ -179,7 +180,7 @@ TEST(PlanShards, CutsByInputBytes) {
       ASSERT_LT(shard.begin, shard.end);
       next = shard.end;
       EXPECT_TRUE(shard.end - shard.begin == 1 || size_of(shard.begin, shard.end) <= bytes);
-      if (shard.end < entries.size()) {  // and no smaller than it had to be
+      if (shard.end < entries.size()) {  // nor is it smaller than necessary
         EXPECT_GT(size_of(shard.begin, shard.end + 1), bytes);
       }
     }
@@ -266,7 +267,7 @@ TEST(Tally, EqualsTheSumsWrittenOut) {
   }
 }
 
-// A white image of more bytes than 32-bit lanes can sum up without being drained.
+// A white image with more bytes than 32-bit lanes can sum without being drained.
 TEST(Tally, LargeWhiteImage) {
   Image white(2200, 2400, 1);
   std::fill(white.pixels.begin(), white.pixels.end(), std::uint8_t{255});
@@ -492,8 +493,8 @@ TEST(Ingest, BytesInFlightAreBounded) {
       options.work.memory_bytes = memory;
       const IngestResult result = run(source, folder / "cache", options);
       EXPECT_EQ(result.manifest.inputs.by_fate.at("ok"), 24u);
-      // One image (640 KB with its gray copy) is within the half of 2 MiB; a transaction of packs
-      // that were made again, and one such pack beside its pixels, may come on top.
+      // One image (640 KB with its grey copy) fits into half of 2 MiB. In addition there may be a
+      // transaction of packs that were made again, and one such pack with its pixels.
       EXPECT_LE(result.peak_in_flight_bytes, memory + (4u << 20) + 2 * 480'000);
       EXPECT_GE(result.peak_in_flight_bytes, 640'000u);
       remove_cache(folder / "cache");
@@ -584,7 +585,7 @@ TEST(Ingest, WhatASourceThrowsEndsItInOrder) {
   }
 }
 
-// An ingest that dies at input 350, and what a rerun then reads of it.
+// An ingest that stops at input 350, and the inputs that a rerun then reads.
 class Rerun : public testing::Test {
  protected:
   void SetUp() override {
@@ -592,7 +593,7 @@ class Rerun : public testing::Test {
     shards_ = plan_shards(placed({&source_}), small_shards().shard_bytes);
     begin_ = std::find_if(shards_.begin(), shards_.end(), [](const ShardPlan& shard) {
                return shard.end > 350;
-             })->begin;  // the unfinished shard
+             })->begin;  // start of the unfinished shard
     ASSERT_GT(begin_, shards_[1].begin);
   }
   void die(std::set<std::size_t> unreadable = {}) {
@@ -658,7 +659,7 @@ TEST_F(Rerun, AStopSaysWhatIsKept) {
       << said;
   rerun(small_shards());
   expect_as_uninterrupted();
-  options.shard_bytes = 1u << 30;  // one shard, of which nothing can be kept
+  options.shard_bytes = 1u << 30;  // a single shard, of which nothing can be kept
   options.work.stop = [] { return true; };
   const std::string small =
       message_of<StoppedError>([&] { run(source_, folder_ / "small", options); });
@@ -666,7 +667,7 @@ TEST_F(Rerun, AStopSaysWhatIsKept) {
   EXPECT_NE(small.find("cut at 1024 MiB of input"), std::string::npos) << small;
 }
 
-// Three sources, the second with classes that the first has not.
+// Three sources. The second has classes that the first lacks.
 class Sources : public testing::Test {
  protected:
   void SetUp() override {
@@ -678,7 +679,7 @@ class Sources : public testing::Test {
     options.target.into = into;
     return ingest(sources, out, options, {}, *comm::make_single());
   }
-  // The first alone, then the others to it.
+  // Ingests the first source alone; add_others() adds the rest.
   void ingest_first() { ingest_all({{&first_, "one"}}, out_, small_shards()); }
   IngestResult add_others(const IngestOptions& options = small_shards()) {
     return ingest_all({{&second_, "/else/two/"}, {&third_, "three"}}, out_, options, true);
@@ -724,7 +725,7 @@ TEST_F(Sources, AddedLaterGiveWhatAllAtOnceGives) {
   for (const auto& [name, bytes] : before) {
     EXPECT_TRUE(!name.starts_with("shards/") || read_tree(out_).at(name) == bytes) << name;
   }
-  // Again: they are there.
+  // Adding them again does nothing.
   const IngestResult again = add_others();
   EXPECT_EQ(again.inputs_done, 0u);
   EXPECT_EQ(again.sources_there, 2u);
@@ -765,7 +766,7 @@ TEST_F(Sources, WhatDiedIsClearedForOthers) {
   expect_same(read_tree(out_), read_tree(want_), "one by one");
 }
 
-// As left by a kill between the manifest and the end.
+// The state after a kill between writing the manifest and finishing.
 TEST_F(Sources, TablesThatWereNotYetMovedAreFound) {
   ingest_first();
   add_others();
@@ -836,8 +837,8 @@ TEST_F(Sources, WithoutThumbnailsGiveTheSameButForThem) {
   EXPECT_EQ(dedup::serialize(without.read_fingerprints()), dedup::serialize(table));
 }
 
-// Storage that answers late is asked by more threads, and the same comes of it; where memory is
-// short they wait for it.
+// Storage with latency is read by more threads, with the same result. If memory is short, readers
+// wait for it.
 TEST_F(Sources, ManyReadersGiveTheSame) {
   JointReads reads;
   for (FakeSource* const source : {&first_, &second_, &third_}) {
@@ -887,7 +888,7 @@ TEST(Ingest, RemarksAreOnAllInputsAfterAnInterruptionToo) {
   const IngestResult result = run(source, folder / "warned", options);
   EXPECT_LT(result.inputs_done, 300U);
   EXPECT_EQ(result.manifest.inputs.by_fate.at("ok"), 342U);
-  EXPECT_EQ(result.remarks.warned, 68U);  // 12 of 80 are no images
+  EXPECT_EQ(result.remarks.warned, 68U);  // 80, of which 12 are no images
   ASSERT_EQ(result.remarks.unsupported.size(), 1U);
   EXPECT_EQ(result.remarks.unsupported.begin()->second, 58U);
   std::uint64_t rows = 0;
@@ -932,8 +933,8 @@ TEST_F(Rerun, OtherOptionsOrAnotherListingBeginAnew) {
   EXPECT_EQ(rerun(small_shards()).size(), 400u);
 }
 
-// With little memory packs are made again by the writer; an input that differs then is an error,
-// not a record that does not fit its fingerprints.
+// With little memory, the writer makes packs again. If an input has changed by then, that is an
+// error; the record would not match its fingerprints.
 TEST(Ingest, ASourceThatChangesUnderneathIsNoticed) {
   const TemporaryFolder folder;
   FakeSource source;
@@ -997,7 +998,7 @@ TEST_F(InMemory, SameBytesBehindALink) {
   EXPECT_EQ(fs::status(target).permissions(), fs::perms::owner_all);
   expect_same(read_tree(out), read_tree(folder_ / "disk"), "memory");
 
-  // As after a restart of the machine.
+  // As after a reboot.
   const fs::path moved = target.string() + ".moved";
   fs::rename(target, moved);
   EXPECT_NE(message_of<FormatError>([&] { Cache::open(out); }).find("were kept in memory at"),
@@ -1043,7 +1044,7 @@ TEST_F(InMemory, RefusedBeforeAnythingIsWritten) {
   EXPECT_FALSE(fs::exists(folder_ / "cache"));
 }
 
-// A folder of that name that somebody else put there (any user may) is not used.
+// If another user made a folder of that name (anyone can), it is not used.
 TEST_F(InMemory, AForeignFolderIsNotUsed) {
   const FakeSource source = make_source(1, 20);
   IngestOptions options = small_shards();
@@ -1071,7 +1072,7 @@ TEST(FullDisk, IsASentence) {
   std::string message = message_of<SystemError>([&] { run(source, mount, small_shards()); });
   EXPECT_NE(message.find("o space left"), std::string::npos) << message;
   EXPECT_THROW(Cache::open(mount), UsageError);
-  // With room again the same command goes through.
+  // With more room, the same command succeeds.
   ASSERT_EQ(::mount("winnow-test", mount.c_str(), "tmpfs", MS_REMOUNT, "size=64m"), 0);
   run(source, mount, small_shards());
   run(source, folder / "want", small_shards());
@@ -1140,7 +1141,7 @@ TEST_F(OpenCache, EveryFlippedByteIsFoundByItsBlock) {
   EXPECT_EQ(refusal(Verify::kBlocks), "");
 }
 
-// Without reading all blocks: a record comes out right or not at all, and nothing crashes.
+// Not all blocks are verified: a record is read correctly or not at all, and nothing crashes.
 TEST_F(OpenCache, AFlippedByteNeverGivesAWrongRecord) {
   std::mt19937_64 random(2);
   const std::uint64_t size = fs::file_size(shard_);
@@ -1188,10 +1189,10 @@ TEST_F(OpenCache, ChangedFingerprintsAndLedger) {
   EXPECT_THROW(cache.read_ledger(), FormatError);
 }
 
-// A manifest of a version with more fields, and otherwise the same content.
+// A later version may add fields to the manifest without changing the others.
 TEST_F(OpenCache, FieldsThatNobodyKnowsArePartOfTheDigest) {
   std::string text = read_text(paths_.manifest());
-  text.erase(2, text.find('\n', 2) - 1);  // the line of the digest
+  text.erase(2, text.find('\n', 2) - 1);  // the line with the digest
   text.insert(2, "  \"later\": [1, 2],\n");
   write_file_durably(paths_.manifest(), with_digest_line(text));
   const Cache cache = Cache::open(paths_.root);

@@ -6,8 +6,8 @@
 
 namespace winnow {
 
-// Storage with latency, for FakeSource::on_read: no read returns before two of them were in
-// progress at once. After minutes all return, and the test fails.
+// Storage with latency, for FakeSource::on_read. No read returns before two reads have been in
+// progress at once. After two minutes all return, and the test fails.
 class JointReads {
  public:
   void read() {

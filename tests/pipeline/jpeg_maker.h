@@ -19,16 +19,14 @@ struct JpegOptions {
   bool progressive = false;
   int restart_rows = 0;
   bool arithmetic = false;
-  bool plain_inks = false;  // CMYK rather than YCCK
-  int luma_width = 0;       // sampling factors of Y, with those of Cb and Cr 1; 0: as usual
+  bool plain_inks = false;  // CMYK instead of YCCK
+  int luma_width = 0;       // sampling factors of Y; those of Cb and Cr are 1; 0: default
   int luma_height = 1;
-  bool plain_scans =
-      false;  // four progressive scans without refinement, of which the last may be repeated
-  bool one_by_one = false;  // one scan for each of three components
+  bool plain_scans = false;  // four progressive scans without refinement; the last may be repeated
+  bool one_by_one = false;   // a separate scan for each of three components
 };
 
-// Uses libjpeg. 1 channel makes a gray file, 3 a YCbCr one, 4 four inverted inks with Adobe's
-// marker.
+// A JPEG by libjpeg. 1 channel: grey. 3: YCbCr. 4: inverted inks with Adobe's marker.
 inline Bytes make_jpeg(int width, int height, int channels, const std::uint8_t* pixels,
                        const JpegOptions& options = {}) {
   jpeg_compress_struct codec{};

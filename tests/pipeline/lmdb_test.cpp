@@ -35,8 +35,8 @@ class Noise {
 
 using Puts = std::vector<std::vector<Writer::Entry>>;
 
-// Values of every kind LMDB treats differently: empty, inside a leaf page, one and many overflow
-// pages, and the sizes at the borders.
+// Values of every size that LMDB treats differently: empty, inside a leaf page, one overflow page
+// and many, and the sizes at the limits.
 Puts make_puts(std::uint64_t seed, int transactions, std::uint64_t alignment = 1) {
   const std::vector<std::uint64_t> sizes{0,    1,    7,    8,     100,   2000, 2015,
                                          2016, 2017, 2040, 4072,  4080,  4081, 5000,
@@ -131,7 +131,8 @@ TEST(Lmdb, ValuesOfWholeWordsAreAligned) {
   }
 }
 
-// M_PERTURB fills what malloc hands out and takes back: bytes LMDB never wrote would show.
+// M_PERTURB fills memory that malloc gives out or takes back, so bytes that LMDB did not write
+// would show.
 TEST(Lmdb, EqualPutsGiveEqualFiles) {
   const TemporaryFolder folder;
   for (const std::uint64_t seed : {11u, 12u, 13u, 14u}) {
@@ -158,7 +159,7 @@ TEST(Lmdb, GrowsPastItsFirstMap) {
   EXPECT_EQ(reader.at_or_before(5).second[12345], std::byte{5});
 }
 
-// Bytes of files that are mapped into this process and present.
+// Bytes of files that are mapped into this process and resident.
 std::uint64_t mapped_bytes() {
   std::ifstream in("/proc/self/statm");
   std::uint64_t pages = 0;
@@ -208,11 +209,11 @@ void overwrite(const fs::path& path, BytesView bytes) {
             static_cast<std::streamsize>(bytes.size()));
 }
 
-// Opens a damaged file and touches every byte of every value; only FormatError may come of it.
+// Opens a damaged file and reads every byte of every value. Only FormatError is allowed.
 bool survives(const fs::path& path) {
   try {
     const Reader reader(path);
-    volatile std::uint64_t sum = 0;  // volatile: the reads must happen
+    volatile std::uint64_t sum = 0;  // volatile forces the reads
     for (const auto& [key, value] : reader.all()) {
       for (const std::byte b : value) sum = sum + static_cast<std::uint64_t>(b);
     }
@@ -241,14 +242,14 @@ TEST(Lmdb, PlacesOfValuesAreThoseThatAreMapped) {
     ++next;
   });
   EXPECT_EQ(next, 900U);
-  // Cut anywhere, it is refused: nothing is read behind its end.
+  // A file cut at any point is refused; nothing is read behind its end.
   for (std::size_t size = 0; size < file.size(); size += 1 + file.size() / 40) {
     overwrite(path, BytesView(file).first(size));
     EXPECT_THROW(for_each_place(InputFile(path), [](auto...) {}), FormatError) << size;
   }
 }
 
-// The tree pages of a file with several levels are where damage would crash LMDB.
+// Damage to the tree pages of a file with several levels could crash LMDB.
 TEST(Lmdb, DamageNeverCrashes) {
   const TemporaryFolder folder;
   Puts puts(1);
@@ -258,7 +259,7 @@ TEST(Lmdb, DamageNeverCrashes) {
   ASSERT_GE(Reader(folder / "good.mdb").entries(), 400u);
   Noise noise(3);
   const fs::path bad = folder / "bad.mdb";
-  // All bytes of both meta pages' content and many of every other page that is not a value.
+  // All bytes in both meta pages, and many in every other page that holds no value.
   for (std::size_t at = 0; at < good.size(); ++at) {
     const std::size_t page = at / 4096;
     std::uint16_t flags = 0;
@@ -291,7 +292,7 @@ TEST(Lmdb, StructureRefusesLoopsAndWrongRoots) {
   const Bytes good = write(folder / "a.mdb", puts);
   EXPECT_NO_THROW(check_structure(good, "a"));
   EXPECT_THROW(check_structure({}, "a"), FormatError);
-  // Points the root of the newest meta page at every page in turn: only the right one is a tree of
+  // Points the root of the newest meta page at every page in turn. Only the right one is a tree of
   // that depth with that many entries.
   std::uint64_t transactions[2];
   std::memcpy(&transactions[0], good.data() + 16 + 128, 8);

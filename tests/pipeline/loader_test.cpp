@@ -82,7 +82,7 @@ void expect_equal(const Batch& a, const Batch& b) {
   EXPECT_EQ(a.groups, b.groups);
 }
 
-// Puts the parts of a global batch together.
+// Joins the parts of a global batch.
 Batch joined(const std::vector<Batch>& parts) {
   Batch all = parts.at(0);
   for (const Batch& part : std::span(parts).subspan(1)) {
@@ -143,7 +143,7 @@ std::vector<Sample> split_samples() {
   return samples;
 }
 
-// After so long a test fails that waits for what never comes.
+// A test that waits for something that never comes fails after this time.
 constexpr std::chrono::minutes kPatience{5};
 
 TEST(Team, CallsEveryIndexOnce) {
@@ -177,7 +177,7 @@ TEST(Team, ThrowsWhatTheLowestIndexThrew) {
         if (i % 37 == 36) throw Error(std::to_string(i));
       };
       EXPECT_EQ(message_of<Error>([&] { team.run(500, work); }), "36");
-      EXPECT_TRUE(team.run(36, work));  // and is of use afterwards
+      EXPECT_TRUE(team.run(36, work));  // the team remains usable
     }
   }
 }
@@ -229,7 +229,7 @@ TEST(SelectSamples, ThoseThatOneStandsForTakeTurns) {
   dedup::Selection by_turns =
       selection_of(*cache, {{10, 1.F}, {13, 1.F}, {16, 1.F}, {19, 0.F}, {22, 1.F}, {25, 1.F}});
   by_turns.mode = dedup::SelectionMode::kOnePerGroup;
-  by_turns.kept = {25, 13, 16, 25, 22, 25};  // 19 is removed, 25 stands for 10
+  by_turns.kept = {25, 13, 16, 25, 22, 25};  // 19 is removed; 25 represents 10
   by_turns.components = {0, 1, 2, 0, 3, 0};
   cache->write_selection(by_turns);
   const SampleSet train = select_samples(*cache, Split::kTrain, "chosen");
@@ -243,7 +243,7 @@ TEST(SelectSamples, RefusesWhatDoesNotFit) {
   const auto samples = split_samples();
   const TestCache cache(samples);
   const auto select = [&] { select_samples(*cache, Split::kTrain, "chosen"); };
-  EXPECT_THROW(select(), Error);  // there is none yet
+  EXPECT_THROW(select(), Error);  // the cache has no selection yet
 
   cache->write_selection(selection_of(*cache, {{10, 1.F}, {11, 1.F}}));
   EXPECT_THAT(message_of<FormatError>(select),
@@ -304,7 +304,7 @@ TEST(HoldOut, CutsBetweenGroupsAlwaysAtTheSamePlaces) {
   std::vector<std::pair<SampleId, float>> rows;
   for (const SampleId id : all.ids) rows.emplace_back(id, 1.F);
   dedup::Selection selection = selection_of(*cache, rows);
-  // Groups of three that do not lie side by side, one of each removed.
+  // Groups of three that are not adjacent; one image of each is removed.
   for (std::size_t i = 0; i < kCount; ++i) {
     selection.components[i] = static_cast<std::uint32_t>(i % 200);
     if (i / 200 != 1) continue;
@@ -326,13 +326,14 @@ TEST(HoldOut, CutsBetweenGroupsAlwaysAtTheSamePlaces) {
     EXPECT_FALSE(held[static_cast<std::size_t>(row_of(id) % 200)]) << "a group was cut at " << id;
   }
   EXPECT_EQ(hold_out(*cache, chosen, "chosen", 0.25).held.ids, cut.held.ids);
-  // A larger share takes the smaller one in.
+  // A larger share contains the smaller one.
   EXPECT_THAT(cut.held.ids, testing::IsSubsetOf(hold_out(*cache, chosen, "chosen", 0.5).held.ids));
   // Without a selection every sample is a group of its own.
   EXPECT_NEAR(static_cast<double>(hold_out(*cache, all, "", 0.25).held.size()), 150, 45);
   EXPECT_THROW(hold_out(*cache, chosen, "chosen", 1e-9), UsageError);
 
-  // By turns: the same are held, all of them, and the others go on taking turns.
+  // In the mode one_per_group the same groups are held out, with all their images. The other groups
+  // still take turns.
   selection.mode = dedup::SelectionMode::kOnePerGroup;
   for (std::size_t i = 0; i < kCount; ++i) {
     selection.weights[i] = 1;
@@ -463,7 +464,7 @@ TEST(LoadBatch, IsTheSameForAnyRanks) {
   const LoadOptions options = options_for({32, 32, 3}, Recipe::kCifar, 2);
   const SampleSet set = select_samples(*cache, Split::kTrain, "");
   const std::int64_t global_batch = 30;
-  for (std::uint64_t step = 0; step < 5; ++step) {  // crosses two borders of epochs
+  for (std::uint64_t step = 0; step < 5; ++step) {  // crosses two ends of epochs
     const auto positions = stream(set.size(), 9, step * global_batch, global_batch);
     const auto batch_of = [&](int rank, int ranks) {
       const auto [first, last] = share(global_batch, rank, ranks);
@@ -532,8 +533,8 @@ TEST(LoadBatch, MixesEachWithTheOneBeforeIt) {
   EXPECT_THAT(kinds, testing::Each(testing::Gt(0)));
 }
 
-// As PyTorch has it of CrossEntropyLoss(weight) and mixup: own * w[a] * loss(a) + (1 - own) * w[b]
-// * loss(b), and over the batch as much weight as without mixing.
+// As in PyTorch with CrossEntropyLoss(weight) and mixup: own * w[a] * loss(a) + (1 - own) * w[b] *
+// loss(b). The total weight of the batch is that without mixing.
 TEST(LoadBatch, EachLabelOfAMixedSampleHasTheWeightOfItsOwnSample) {
   const auto samples = mixed_samples(24);
   const TestCache cache(samples);
@@ -693,7 +694,7 @@ TEST(Loader, GivesTheBatchesOfItsPlanInOrder) {
 TEST(Loader, TheMemoryOfABatchServesForAnother) {
   const auto samples = mixed_samples(40);
   const TestCache cache(samples);
-  // Batches of different lengths, with padding where the one before had pixels.
+  // Batches of different lengths, with padding where the previous batch had pixels.
   const auto plan = [&](std::uint64_t index) {
     std::vector<Request> requests;
     if (index == 30) return requests;
@@ -713,7 +714,7 @@ TEST(Loader, TheMemoryOfABatchServesForAnother) {
     seen.insert(batch.pixels.data());
   }
   EXPECT_EQ(loader.next(std::move(batch)).size(), 0U);
-  EXPECT_LT(seen.size(), 20U);  // some grew, most were there
+  EXPECT_LT(seen.size(), 20U);  // some grew, most were reused
 }
 
 TEST(LoadStages, GoThroughAllKindsOfRecords) {
@@ -758,7 +759,7 @@ TEST(Loader, PreparesNoMoreThanItMay) {
   });
   for (int round = 0; round < 100; ++round) {
     loader.settle();
-    // Time in which a wrong loader is likely to go on; a right one has no more to do.
+    // Gives a faulty loader time to plan too much; a correct one has nothing left to do.
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
     EXPECT_EQ(planned, asked + 3);
     ++asked;
@@ -815,8 +816,8 @@ TEST(Loader, CanBeLeftAtAnyTime) {
   }
 }
 
-// Leaves a loader in the middle of a batch: a signal holds the thread that loads a sample, which
-// goes on when the planner has been told to stop. For a process of its own.
+// Destroys a loader in the middle of a batch. A signal handler holds the thread that loads a
+// sample, until the planner has been told to stop. Needs a process of its own.
 class LeftLoader {
  public:
   static void hold_at(int signal) { std::signal(signal, &hold); }
@@ -842,7 +843,7 @@ class LeftLoader {
     while (!stopped) ::usleep(1000);
   }
 
-  // Static because a signal handler reaches nothing else.
+  // Static, because a signal handler can reach nothing else.
   static inline std::atomic<bool> held{false};
   static inline std::atomic<bool> stopped{false};
 };
@@ -853,7 +854,7 @@ TEST(LoaderDeathTest, GivesUpABatchHalfWay) {
   const auto point = [&](std::size_t sample) {
     return "=load.record.before:" + std::to_string(samples[sample].id) + ":1";
   };
-  // The next one would be the end of the process.
+  // Loading the next sample would kill the process.
   ::setenv("WINNOW_FAILPOINTS", ("usr1" + point(7) + ",kill" + point(8)).c_str(), 1);
   EXPECT_EXIT(
       {
@@ -868,7 +869,7 @@ TEST(LoaderDeathTest, GivesUpABatchHalfWay) {
   ::unsetenv("WINNOW_FAILPOINTS");
 }
 
-// By a clock that goes on by 3 s whenever it is asked.
+// The clock advances by 3 s at each reading.
 TEST(Loader, CountsTheTimeItMadeOthersWait) {
   const auto samples = mixed_samples(4);
   const TestCache cache(samples);
@@ -884,13 +885,13 @@ TEST(Loader, CountsTheTimeItMadeOthersWait) {
   EXPECT_EQ(loader.waited_seconds(), 0);
   EXPECT_EQ(loader.next().size(), samples.size());
   EXPECT_EQ(loader.waited_seconds(), 3);
-  loader.settle();  // the next one is there
+  loader.settle();  // the next batch is ready
   EXPECT_EQ(loader.next().size(), samples.size());
   EXPECT_EQ(loader.waited_seconds(), 3);
   EXPECT_EQ(looks, 2);
 }
 
-using Labels = std::vector<std::vector<std::int32_t>>;  // by image
+using Labels = std::vector<std::vector<std::int32_t>>;  // for each image
 
 std::string digest_of(const std::vector<std::string>& classes, const Labels& labels) {
   std::vector<Sample> samples;
@@ -904,10 +905,10 @@ std::string digest_of(const std::vector<std::string>& classes, const Labels& lab
 
 TEST(DigestByNames, IsOfNamesInWhateverOrder) {
   const std::string plain = digest_of({"ant", "bee", "cat"}, {{0, 2}, {1}, {}, {0, 1, 2}});
-  // Labels of an image ascend, as they are stored, in another order of the names.
+  // The labels of an image are stored in ascending order, also if the names have another order.
   EXPECT_EQ(digest_of({"cat", "ant", "bee"}, {{0, 1}, {2}, {}, {0, 1, 2}}), plain);
   EXPECT_EQ(digest_of({"ant", "bee", "cat"}, {{2, 0}, {1}, {}, {1, 2, 0}}), plain);
-  // Another label, one that went to the next image, another name.
+  // Another label, a label moved to the next image, another name.
   EXPECT_NE(digest_of({"ant", "bee", "cat"}, {{0, 1}, {1}, {}, {0, 1, 2}}), plain);
   EXPECT_NE(digest_of({"ant", "bee", "cat"}, {{0}, {1, 2}, {}, {0, 1, 2}}), plain);
   EXPECT_NE(digest_of({"ant", "bee", "cow"}, {{0, 2}, {1}, {}, {0, 1, 2}}), plain);

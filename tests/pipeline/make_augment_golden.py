@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Prints augment.json: what torchvision's transforms drew for pictures, and the pixels they made of them.
+"""Prints augment.json: what torchvision's transforms drew for pictures, and the resulting pixels.
 
     /usr/bin/python3 tests/pipeline/make_augment_golden.py > tests/data/vectors/pipeline/augment.json
 
-Needs Debian's python3-torchvision (0.14.1) and python3-pil (9.4). Of what torchvision lacks the definition is written
-out here: cutout (DeVries and Taylor, 2017, section 3) and the flip that alternates (Jordan, airbench, 2024).
+Needs Debian's python3-torchvision (0.14.1) and python3-pil (9.4). What torchvision lacks is written out here by its
+definition: cutout (DeVries and Taylor, 2017, section 3) and the alternating flip (Jordan, airbench, 2024).
 """
 from recorded_draws import drawn, number
 import torch
@@ -29,12 +29,12 @@ def add(step, kind, size, mode, transform, epoch=0, change=lambda text: text):
 
 
 def first(text):
-    """Without the angle of RandomAffine, which is none here and drawn as well."""
+    """The draws without the angle of RandomAffine, which is drawn although it is always zero."""
     return text.split(" ", 1)[1]
 
 
 def mirrored(text):
-    """A flip at the highest numbers instead of the lowest."""
+    """A flip for the highest numbers instead of the lowest."""
     return "u" + number(1 - 2**-24 - float(text[1:]))
 
 
@@ -86,7 +86,7 @@ def policies():
 
 
 def levels_of(tensor):
-    """In 256ths of a level, of a normalised picture."""
+    """The levels of a normalised picture, in 256ths."""
     mean, deviation = (torch.tensor(v, dtype=torch.float64)[:, None, None] for v in (MEAN, DEVIATION))
     parts = ((tensor.double() * deviation + mean) * 255 * 256).round().to(torch.int64)
     return "".join(f"{value:04x}" for value in parts.permute(1, 2, 0).flatten().tolist())
@@ -97,7 +97,7 @@ def add_levels(step, size, text, out):
 
 
 def erased():
-    """After normalisation, as torchvision's recipes have it."""
+    """Erased after normalisation, as in torchvision's recipes."""
     ready = T.Compose([T.ToTensor(), T.Normalize(MEAN, DEVIATION)])
     size = (9, 7)
     image = ready(picture("lcg", *size))

@@ -1,6 +1,9 @@
-// make_cache FOLDER: a small cache at FOLDER/cache and, from what winnow's own reader says of it,
-// the lines docs/read_cache.py should print (FOLDER/lines) and all payloads in a row
-// (FOLDER/payloads). make_cache FOLDER variants: one that holds variants.
+// make_cache FOLDER [variants]
+//
+// Makes a small cache at FOLDER/cache, by request one with variants. From winnow's own reader it
+// writes:
+// FOLDER/lines     the lines that docs/read_cache.py should print
+// FOLDER/payloads  all payloads in a row
 #include <exception>
 #include <filesystem>
 #include <fstream>

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Prints mix.json: boxes and shares of cutmix, and pixels that are mixed, as torchvision's recipes have them.
+"""Prints mix.json: boxes and shares of cutmix, and mixed pixels, as in torchvision's recipes.
 
     /usr/bin/python3 tests/pipeline/make_mix_golden.py > tests/data/vectors/pipeline/mix.json
 
-Needs Debian's python3-torch (1.13). torchvision's references/classification/transforms.py is no part of its package,
-so what it does to a batch is written out here with the same operations of torch.
+Needs Debian's python3-torch (1.13). torchvision's references/classification/transforms.py is not in its package, so its
+operations on a batch are written out here in torch.
 """
 import math
 import pathlib
@@ -47,7 +47,7 @@ def boxes():
 
 
 def picture(which, height, width):
-    """Of one channel; that of mix_test.cpp."""
+    """A picture of one channel, the same as in mix_test.cpp."""
     return torch.tensor([[(97 * which * which + 31 * y + 57 * x + x * y * (which + 1)) % 256 for x in range(width)]
                          for y in range(height)], dtype=torch.uint8)
 

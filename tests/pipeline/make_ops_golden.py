@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Prints ops.json: hashes of the pixels that torchvision and Pillow make of pictures.
+"""Prints ops.json: hashes of the pixels that torchvision and Pillow make from pictures.
 
     /usr/bin/python3 tests/pipeline/make_ops_golden.py > tests/data/vectors/pipeline/ops.json
 
@@ -67,7 +67,7 @@ def geometry():
 
 
 def between():
-    """Where tan(atan(shear)) is not the shear, pixels halfway between two levels differ by one."""
+    """If tan(atan(shear)) is not exactly the shear, pixels halfway between two levels differ by one."""
     for sign in (1, -1):
         for name in ("X", "Y"):
             for size in ((32, 32), (3, 3)):

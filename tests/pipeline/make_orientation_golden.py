@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Prints orientation.json: small files that say in many ways how they are to be held, and what Pillow's exif_transpose
-makes of each.
+"""Prints orientation.json: small files that state an orientation in many ways, with the result of Pillow's
+exif_transpose.
 
     python3 tests/pipeline/make_orientation_golden.py > tests/data/vectors/pipeline/orientation.json
 
@@ -27,7 +27,7 @@ TURNS = (None, None, Image.Transpose.FLIP_LEFT_RIGHT, Image.Transpose.ROTATE_180
 
 
 def applied(file):
-    """The orientation that Pillow applies, 1 to 8; 1 also where it gives up."""
+    """The orientation that Pillow applies, 1 to 8; 1 also if it gives up."""
     image = Image.open(io.BytesIO(file))
     try:
         turned = ImageOps.exif_transpose(image)
@@ -70,12 +70,12 @@ def webp(**chunks):
 
 
 def entry(order, kind, count, data):
-    """One of a directory, and what lies elsewhere."""
+    """An entry of a directory, and the data that it stores elsewhere."""
     return struct.pack(order + "HHI", 0x0112, kind, count), data
 
 
 def exif(order, *entries):
-    """A TIFF of one directory."""
+    """A TIFF with one directory."""
     head = (b"II*\0" if order == "<" else b"MM\0*") + struct.pack(order + "I", 8)
     directory = struct.pack(order + "H", len(entries))
     at = 8 + 2 + 12 * len(entries) + 4

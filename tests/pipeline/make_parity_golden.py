@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Prints parity.json: files, and the pixels that Pillow makes of them.
+"""Prints parity.json: files, and the pixels that Pillow makes from them.
 
     /usr/bin/python3 tests/pipeline/make_parity_golden.py > tests/data/vectors/pipeline/parity.json
 
-Needs Debian's python3-pil (9.4, on libjpeg-turbo 2.1.5). Torchvision's transforms of PIL images are
-calls of Pillow's; the sizes it computes for them are written out here.
+Needs Debian's python3-pil (9.4, on libjpeg-turbo 2.1.5). Torchvision's transforms of PIL images call Pillow; the sizes
+that torchvision computes are written out here.
 """
 import base64
 import io
@@ -22,14 +22,14 @@ VECTORS = []
 
 
 def formula(width, height):
-    """"tri" of tests/common/formula_images.h."""
+    """The picture "tri" of tests/common/formula_images.h."""
     pixels = bytes(min(abs((5 * x + 2 * y + 37 * c + x * y // 16) % 510 - 255), 255)
                    for y in range(height) for x in range(width) for c in range(3))
     return Image.frombytes("RGB", (width, height), pixels)
 
 
 def alpha_of(width, height):
-    """From clear to opaque, with both ends among them."""
+    """From transparent to opaque, both included."""
     return Image.frombytes("L", (width, height),
                            bytes(min(255, (x * 53 + y * 29) % 300) for y in range(height) for x in range(width)))
 
@@ -143,7 +143,7 @@ def short_side(image, short):
 
 
 def centre(image, size):
-    """torchvision's CenterCrop of an image that is as large."""
+    """torchvision's CenterCrop of an image that is at least as large."""
     width, height = image.size
     top = int(round((height - size) / 2.0))
     left = int(round((width - size) / 2.0))

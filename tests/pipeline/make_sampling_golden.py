@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Prints sampling.json: what torchvision's transforms drew, and the parameters they made of it.
+"""Prints sampling.json: what torchvision's transforms drew, and the parameters they derived from it.
 
     /usr/bin/python3 tests/pipeline/make_sampling_golden.py > tests/data/vectors/pipeline/sampling.json
 
@@ -51,7 +51,7 @@ def crops():
                 i, j, h, w, v = T.RandomErasing.get_params(blank, (0.02, 0.33), (0.3, 3.3), [0.0])
                 return "none" if v is blank else box((i, j, h, w))
             case("erasing", "0.6", height, width, erasing)
-            # The angle, which is none here, is drawn as well.
+            # The angle is drawn although it is always zero.
             DRAWN.clear()
             _, (right, down), _, _ = T.RandomAffine.get_params((0, 0), (0.1, 0.3), None, None, (width, height))
             add("translation", "0.1 0.3", height, width, " ".join(DRAWN[1:]), f"{right} {down}")
@@ -99,7 +99,7 @@ def policies():
 
 
 def tables():
-    """Magnitudes of all bins."""
+    """The magnitudes of all bins."""
     out = []
     for name, space, bins in (("usual", A.RandAugment()._augmentation_space, 31),
                               ("usual", A.AutoAugment()._augmentation_space, 10),

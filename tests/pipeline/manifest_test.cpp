@@ -79,7 +79,7 @@ std::string message_of(const std::string& text) {
   return "";
 }
 
-// The text with `edit` made to its JSON and a digest that fits again.
+// The text after applying `edit` to its JSON, with a valid digest.
 template <class Edit>
 std::string forge(const Manifest& manifest, Edit edit) {
   Json json = Json::parse(to_json(manifest));
@@ -265,7 +265,8 @@ TEST(Manifest, StatisticsThatCannotBeAreRefused) {
   EXPECT_TRUE(refused([](Json& j) { j["largest"]["width_px"] = std::uint64_t{1} << 32; }));
 }
 
-// Random edits of the JSON tree, digest made to fit: refused by sentence or read, never worse.
+// After random edits of the JSON tree, with a valid digest, it is refused with a message or read,
+// never worse.
 TEST(Manifest, RandomEditsNeverCrash) {
   std::mt19937_64 random(1);
   const std::string numbers = "0123456789";
@@ -294,8 +295,8 @@ TEST(Manifest, MeanAndDeviation) {
   EXPECT_DOUBLE_EQ(m.images.mean()[0], 2.5 / 255);
   EXPECT_DOUBLE_EQ(m.images.deviation()[0], std::sqrt(30.0 / 4 - 2.5 * 2.5) / 255);
   EXPECT_DOUBLE_EQ(m.images.mean()[2], 1.0);
-  EXPECT_EQ(m.images.deviation()[2], 0.0);  // all white: nothing left to rounding
-  // A large set of nearly constant pixels, where doubles would lose the difference.
+  EXPECT_EQ(m.images.deviation()[2], 0.0);  // all white: no rounding error is left
+  // Many nearly constant pixels, where doubles would lose the difference.
   const std::uint64_t n = 100'000'000'000'000;
   m.images.pixel_sums = {
       .pixels = n, .sum = {200 * n + 1, 0, 0}, .sum_of_squares = {40000 * n + 401, 0, 0}};
@@ -345,7 +346,7 @@ TEST(Ledger, RemarksAreTheRowsWithSomethingToSay) {
 TEST(Ledger, CountsAllClasses) {
   auto counts = by_name(count_fates(example_rows()));
   EXPECT_EQ(counts.size(), static_cast<std::size_t>(kFateCount - 1));
-  EXPECT_FALSE(counts.contains("duplicate"));  // as before that class was there
+  EXPECT_FALSE(counts.contains("duplicate"));  // as before that class existed
   EXPECT_EQ(counts.at("ok"), 1u);
   EXPECT_EQ(counts.at("corrupt"), 1u);
   EXPECT_EQ(counts.at("missing"), 1u);
@@ -366,7 +367,7 @@ TEST(Ledger, CountsAllClasses) {
   EXPECT_EQ(parse_manifest(to_json(m), "m").inputs.by_fate, m.inputs.by_fate);
 }
 
-// Enough rows for many pieces and blocks; ids with gaps, as of several sources.
+// Enough rows for many pieces and blocks. Ids have gaps, as with several sources.
 TEST(Ledger, IsReadRowByRowAndByName) {
   const TemporaryFolder folder;
   std::mt19937_64 random(5);
@@ -409,7 +410,7 @@ TEST(Ledger, DamageIsRefused) {
   const std::string good = to_json_lines(example_rows());
   for (std::size_t size = 1; size < good.size(); ++size) {
     const std::string cut = good.substr(0, size);
-    if (cut.back() == '\n') continue;  // whole lines: the manifest's hash notices
+    if (cut.back() == '\n') continue;  // whole lines: only the manifest's hash detects this cut
     EXPECT_THROW(parse_ledger(cut, "ledger"), FormatError) << size;
   }
   const std::string line = good.substr(0, good.find('\n') + 1);
@@ -426,14 +427,14 @@ TEST(Names, AnyBytesSurviveJson) {
   std::mt19937_64 random(4);
   for (int round = 0; round < 5000; ++round) {
     std::string bytes(random() % 12, ' ');
-    // Mostly bytes that make up multi-byte characters, so that sound and broken ones both occur.
+    // Mostly bytes of multi-byte characters, so that both valid and broken ones occur.
     for (char& c : bytes) {
       const char parts[] = {'a',    '\xC3', '\xA9', '\xEE', '\xBE',
                             '\xBF', '\x80', '\xF0', '\x9F', '\xED'};
       c = random() % 4 ? parts[random() % sizeof(parts)] : static_cast<char>(random());
     }
     const std::string text = to_utf8(bytes);
-    EXPECT_NO_THROW(Json(text).dump());  // throws where it is no UTF-8
+    EXPECT_NO_THROW(Json(text).dump());  // throws if it is not UTF-8
     EXPECT_EQ(from_utf8(text), bytes);
   }
   EXPECT_EQ(to_utf8("caf\xC3\xA9"), "caf\xC3\xA9");

@@ -126,7 +126,7 @@ TEST_F(Copy, OfAPartHoldsThatAndNamesWhatItDoesNot) {
     }
   }
   EXPECT_FALSE(cache.holds(5000));
-  // Another part is another folder; a whole copy serves for any part.
+  // Another part is another folder. A whole copy serves for any part.
   EXPECT_NE(get({.shards = Numbers{0}}).folder(), part.folder());
   const ShardCopy whole = get();
   EXPECT_EQ(get({.shards = Numbers{0, 2}}).folder(), whole.folder());
@@ -157,11 +157,11 @@ TEST_F(Copy, OfPartitionsHasTheirRecordsAlone) {
   EXPECT_EQ(times, std::vector<int>(120, 1));
   std::uint64_t whole = 0;
   for (const ShardInfo& shard : manifest_.shards) whole += shard.bytes;
-  EXPECT_LT(bytes, whole + whole / 3);  // pages of LMDB are not full
+  EXPECT_LT(bytes, whole + whole / 3);  // LMDB's pages are not full
   EXPECT_EQ(folders(), 2U);
-  // No partition at all, for a machine that has nothing to hold.
+  // A machine with nothing to hold has no partition.
   EXPECT_FALSE(Cache::open(root_, {.shards_at = get({.partitions = {1, 1, 3}}).folder()}).holds(0));
-  // A file of another size is damaged, whatever the manifest says of whole shards.
+  // A file of another size is damaged. The manifest knows only the size of the whole shard.
   const ShardCopy copy = get({.partitions = {0, 1, 3}});
   fs::resize_file(copy.folder() / "00001.mdb", 4096);
   EXPECT_THROW(Cache::open(root_, {.shards_at = copy.folder()}), FormatError);
@@ -181,7 +181,7 @@ TEST_F(Copy, OfPartitionsOfADamagedShardIsRefusedAndNothingStays) {
 TEST_F(Copy, OfIdsHasTheirRecordsAloneInPacksOfTheCache) {
   const Cache disk = Cache::open(root_);
   std::vector<int> times(120, 0);
-  // A whole shard and the ends of two packs; the rest.
+  // A whole shard and the ends of two packs, and then the rest.
   const SampleId first = manifest_.shards[1].first_id;
   const SampleId last = manifest_.shards[1].last_id;
   const std::vector<IdRun> some{{first - 3, last + 5}, {100, 100}};
@@ -207,7 +207,7 @@ TEST_F(Copy, OfIdsHasTheirRecordsAloneInPacksOfTheCache) {
       ++times[id];
       EXPECT_TRUE(std::ranges::equal(cache.record(id).payload, disk.record(id).payload)) << id;
     }
-    // Nothing else is in the files either.
+    // The files contain nothing else.
     std::size_t found = 0;
     for (const std::uint32_t shard : shards) {
       cache.for_each_packed_size(shard, [&](SampleId id, std::size_t) {
@@ -221,7 +221,7 @@ TEST_F(Copy, OfIdsHasTheirRecordsAloneInPacksOfTheCache) {
     EXPECT_EQ(rows.front().of_ids, 120U);
   }
   EXPECT_EQ(times, std::vector<int>(120, 1));
-  // Nothing, for a machine that has nothing to hold.
+  // A machine with nothing to hold gets an empty copy.
   const ShardCopy none = get({.shards = Numbers(), .runs = std::vector<IdRun>()});
   EXPECT_EQ(none.bytes(), 0U);
   EXPECT_FALSE(Cache::open(root_, {.shards_at = none.folder(), .held = Numbers()}).holds(0));
@@ -232,7 +232,7 @@ TEST_F(Copy, OfIdsHasTheirRecordsAloneInPacksOfTheCache) {
             whole.folder());
 }
 
-// A machine reads its part alone: what is not of it may be anything.
+// A machine reads only its own part: damage elsewhere does not matter.
 TEST_F(Copy, OfIdsReadsTheirPacksAlone) {
   const fs::path root = folder_ / "larger";
   make(root, 100'000'000);
@@ -269,7 +269,7 @@ TEST_F(Copy, IsMadeOnceByManyAtATimeThatKeepIt) {
       threads.emplace_back([&] {
         const ShardCopy copy = ShardCopy::get(root_, {.memory = memory_});
         by_this = copy.joined() ? 0 : 1;
-        all_have_it.arrive_and_wait();  // nobody lets go of it for the sake of another
+        all_have_it.arrive_and_wait();  // no copy is released before all have it
         EXPECT_NO_THROW(
             Cache::open(root_, {.verify = Verify::kBlocks, .shards_at = copy.folder()}));
       });
@@ -320,7 +320,7 @@ TEST_F(Copy, OfADamagedShardIsRefusedAndNothingStays) {
   fs::resize_file(shard, 8192);
   EXPECT_TRUE(has(message_of<FormatError>([&] { get(); }), "it has 8192 bytes of "));
   EXPECT_EQ(folders(), 0U);
-  EXPECT_NO_THROW(get({.shards = Numbers{0, 1}}));  // whose shards are sound
+  EXPECT_NO_THROW(get({.shards = Numbers{0, 1}}));  // these shards are undamaged
 }
 
 TEST_F(Copy, IsDroppedWhenNobodyUsesIt) {
@@ -337,7 +337,7 @@ TEST_F(Copy, IsDroppedWhenNobodyUsesIt) {
     EXPECT_EQ(rows[0].cache, fs::canonical(root_));
     EXPECT_EQ(rows[0].shards, manifest_.shards.size());
   }
-  // A cache that reads it uses it, too.
+  // An open cache that reads the copy also counts as a user.
   const fs::path folder = get().folder();
   {
     const Cache cache = Cache::open(root_, {.shards_at = folder});

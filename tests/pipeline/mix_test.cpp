@@ -42,7 +42,7 @@ TEST(Mixing, KnowsTheBetaDistributionsItIsTestedWith) {
   }
 }
 
-// Kolmogorov and Smirnov's test: of right numbers one seed in 2000 would fail.
+// Kolmogorov-Smirnov test: with correct shares, one seed in 2000 would fail.
 TEST(Mixing, SharesAreOfABetaDistribution) {
   const int count = 40'000;
   for (const double alpha : {0.05, 0.2, 0.5, 1.0, 2.0, 8.0}) {
@@ -59,7 +59,7 @@ TEST(Mixing, SharesAreOfABetaDistribution) {
     for (int i = 0; i < count; ++i) {
       const double own = shares[static_cast<std::size_t>(i)];
       if (i + 1 < count && shares[static_cast<std::size_t>(i + 1)] == own) continue;
-      // All that is rounded to `own` lies below this.
+      // Everything that rounds to `own` lies below this.
       furthest =
           std::max(furthest, std::abs((i + 1.0) / count - beta_below(own + 0.5 / 65536, alpha)));
     }
@@ -67,7 +67,7 @@ TEST(Mixing, SharesAreOfABetaDistribution) {
   }
 }
 
-// Mean 1/2 and variance 1 / (4 (2 alpha + 1)) of Beta(alpha, alpha), and its fourth moment.
+// Beta(alpha, alpha) has mean 1/2, variance 1 / (4 (2 alpha + 1)) and a known fourth moment.
 TEST(Mixing, SharesHaveTheMomentsOfABetaDistribution) {
   for (const double alpha : {0.2, 0.5, 1.0, 2.0, 8.0}) {
     const int count = 40'000;
@@ -145,7 +145,7 @@ TEST(Mixing, BoxesAndSharesAreTorchvisions) {
   }
 }
 
-// Mixed in single precision and rounded to the nearest level: exactly half a level away for values
+// Mixed in single precision and rounded to the nearest level: exactly half a level off if it lies
 // between two.
 TEST(Mixing, PixelsAreTorchvisionsToTheNearestLevel) {
   double largest = 0;
@@ -174,7 +174,7 @@ TEST(Mixing, PixelsAreTorchvisionsToTheNearestLevel) {
   EXPECT_GT(largest, 0.25);
 }
 
-// Three pictures of three channels, each with the one before it as it was, one byte at a time.
+// Three pictures of three channels. Each is mixed with the unmixed picture before it, byte by byte.
 TEST(Mixing, EachIsMixedWithTheOneBeforeItAsThatWas) {
   const Box box{1, 1, 2, 2};
   for (const Mix& how : {Mix{0.25, std::nullopt}, Mix{0.5, box}}) {

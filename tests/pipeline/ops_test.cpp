@@ -1,4 +1,5 @@
-// Pixels equal to those of Pillow, by hashes of what torchvision's functions make of PIL images.
+// Pixels equal to Pillow's, compared by hashes of what torchvision's functions make from PIL
+// images.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -15,7 +16,7 @@
 
 namespace winnow::pipeline::ops_test {
 
-// An operation on a picture, with its argument.
+// An operation, its argument, and the picture.
 struct Golden {
   std::string operation;
   double argument;
@@ -85,8 +86,8 @@ void add_hashed(test::Differences& differences) {
   }
 }
 
-// A shear of exactly one half: torchvision's tan(atan(0.5)) is a bit less, so that what lies
-// halfway between two levels is truncated to the lower.
+// For a shear of exactly one half, torchvision's tan(atan(0.5)) is slightly less. Values halfway
+// between two levels are then truncated to the lower one.
 void add_where_a_shear_is_rounded(test::Differences& differences) {
   for (const JsonReader& row : test::vectors("pipeline/ops", "pixels")) {
     const Golden golden = golden_of(row);

@@ -39,8 +39,8 @@ double chi_square(const std::vector<std::uint64_t>& counts) {
   return sum;
 }
 
-// Chi-square of k bins has mean k - 1 and variance 2(k - 1). Five deviations: chance of one in some
-// hundred thousand for a sound order, and all inputs are fixed.
+// Chi-square of k bins has mean k - 1 and variance 2(k - 1). The bound is five standard deviations:
+// a sound order exceeds it once in some hundred thousand tests. All inputs are fixed.
 double chi_square_bound(std::size_t bins) {
   const double freedom = static_cast<double>(bins - 1);
   return freedom + 5 * std::sqrt(2 * freedom);
@@ -94,12 +94,12 @@ TEST(EpochOrder, IsAFunctionOfSeedAndEpoch) {
     const auto values = all_of(other, n);
     std::uint64_t same = 0;
     for (std::uint64_t i = 0; i < n; ++i) same += values[i] == base[i] ? 1 : 0;
-    EXPECT_LE(same, 10U);  // one is expected of unrelated permutations
+    EXPECT_LE(same, 10U);  // unrelated permutations share one on average
   }
 }
 
-// The meaning of a seed is part of every recorded run. The values were computed by a second
-// implementation, in Python, of the same definition.
+// The order of a seed is part of every recorded run. The values come from a second implementation
+// of the same definition, in Python.
 TEST(EpochOrder, KeepsItsValues) {
   using testing::ElementsAre;
   EXPECT_THAT(all_of(EpochOrder(10, 1, 0), 10), ElementsAre(1, 2, 5, 9, 0, 8, 4, 6, 7, 3));
@@ -138,7 +138,8 @@ TEST(EpochOrder, ReachesEveryPermutationOfFewSamples) {
 }
 
 TEST(EpochOrder, SeparatesNeighbours) {
-  // A random permutation leaves 2(n-1)/n neighbours side by side on average, Poisson distributed.
+  // A random permutation keeps 2(n-1)/n neighbours adjacent on average, with a Poisson
+  // distribution.
   const std::uint64_t n = 10000;
   const int epochs = 200;
   std::uint64_t together = 0;
@@ -245,10 +246,10 @@ TEST(VariantAt, OrdersDifferByIdBlockAndSeed) {
     ++by_seed[order(i, 0, 3)];
   }
   for (const auto& orders : {by_id, by_block, by_seed}) {
-    ASSERT_EQ(orders.size(), 120U);  // all there are
+    ASSERT_EQ(orders.size(), 120U);  // all 120 orders occur
     std::vector<std::uint64_t> counts;
     for (const auto& [one, count] : orders) counts.push_back(count);
-    // 119 degrees of freedom: deviation 15.4, so 5 of them.
+    // 119 degrees of freedom: the standard deviation is 15.4, and the bound is five of them.
     EXPECT_LT(chi_square(counts), 119 + 5 * 15.4);
   }
 }

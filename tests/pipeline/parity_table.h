@@ -10,17 +10,17 @@
 
 namespace winnow::test {
 
-// Over all vectors of an operation.
+// The differences over all vectors of one operation.
 struct Difference {
   int vectors = 0;
-  double largest = 0;  // in levels, before the peer's are rounded
-  double values = 0;   // share of pixels and channels that differ
+  double largest = 0;  // in levels, before rounding the peer's values
+  double values = 0;   // pixels times channels
   double differing = 0;
 };
 using Differences = std::map<std::string, Difference>;
 
-// Expects, below a heading of the docs, a table row for each that ends with its figures: "| `mixup`
-// | ... | 6 | 0.50 | 0.00 % |".
+// Expects a row for each operation in the table below a heading of the docs. The row must end with
+// its figures: "| `mixup` | ... | 6 | 0.50 | 0.00 % |".
 inline void expect_stated(const Differences& differences, const std::string& file,
                           const std::string& heading) {
   const Bytes bytes = read_file(file);

@@ -1,4 +1,4 @@
-// Pixels equal to those of Pillow, and so of torchvision's transforms of PIL images.
+// Pixels equal to Pillow's, and therefore to those of torchvision's transforms of PIL images.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -18,7 +18,7 @@
 
 namespace winnow::pipeline::parity_test {
 
-// Over all samples of an operation's vectors, on the scale of 0 to 255.
+// The differences over all samples of an operation's vectors, on the scale from 0 to 255.
 struct Difference {
   int largest = 0;
   double sum = 0;
@@ -84,7 +84,7 @@ TEST(Parity, EveryOperationGivesPillowsPixels) {
   EXPECT_EQ(differences.size(), std::size(operations));
 }
 
-// Files that say in many ways how they are to be held (make_orientation_golden.py).
+// Files with many ways to state an orientation (make_orientation_golden.py).
 TEST(Parity, FilesAreHeldAsPillowHoldsThem) {
   std::size_t files = 0;
   for (const JsonReader& row : test::vectors("pipeline/orientation", "files")) {
@@ -95,7 +95,8 @@ TEST(Parity, FilesAreHeldAsPillowHoldsThem) {
     const auto applied = decode(file, {.orientation = Orientation::kApply});
     ASSERT_TRUE(as_stored && applied);
     EXPECT_EQ(applied->width_px == as_stored->width_px, row.at("orientation").number<int>() < 5);
-    for (std::size_t bytes = 0; bytes < file.size(); ++bytes) {  // no part of it leads out of it
+    // No prefix of the file leads beyond its end
+    for (std::size_t bytes = 0; bytes < file.size(); ++bytes) {
       exif_orientation(sniff(file), BytesView(file).first(bytes));
     }
     ++files;

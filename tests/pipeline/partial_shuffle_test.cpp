@@ -19,7 +19,7 @@ namespace winnow::pipeline::partial_shuffle_test {
 
 using testing::ElementsAre;
 
-// The largest fraction that is no global shuffle: all is exchanged all the same.
+// The largest fraction that is not a global shuffle. Everything is still exchanged.
 const double kJustBelowOne = std::nextafter(1.0, 0.0);
 
 std::vector<std::uint32_t> homes(std::uint64_t n, std::uint64_t lanes) {
@@ -53,7 +53,8 @@ double chi_square(const std::vector<double>& found, const std::vector<double>& e
   return sum;
 }
 
-// Five deviations above what is expected of so many degrees of freedom; all inputs are fixed.
+// Five standard deviations above the expectation for this number of degrees of freedom. All inputs
+// are fixed.
 double bound(double freedom) { return freedom + 5 * std::sqrt(2 * freedom); }
 
 TEST(Lanes, AreRunsOfTheRowsOfABatch) {
@@ -97,7 +98,7 @@ std::vector<Setting> settings() {
   return all;
 }
 
-// Also with partitions that nothing is in, and with all in one.
+// Includes empty partitions, and one partition that has everything.
 TEST(PartialShuffle, EveryEpochHasEachPlaceOnceWhereOffsetOfSays) {
   for (const auto& [n, lanes, fraction] : settings()) {
     const std::uint32_t last = static_cast<std::uint32_t>(lanes.count - 1);
@@ -137,7 +138,7 @@ TEST(PartialShuffle, AStreamIsItsEpochsFromAnywhere) {
   }
 }
 
-// How many of each home's places are in each lane in an epoch: [home][lane].
+// How many places of each home are in each lane during an epoch: [home][lane].
 std::vector<std::vector<double>> moves(const PartialShuffle& shuffle, std::uint32_t number) {
   const Lanes& lanes = shuffle.lanes();
   std::vector<std::vector<double>> table(lanes.count, std::vector<double>(lanes.count, 0));
@@ -164,8 +165,8 @@ TEST(PartialShuffle, ALaneKeepsItsShareOfItsHome) {
         }
         const double kept = std::min(at_home - std::ceil(fraction * at_home), rows);
         EXPECT_EQ(static_cast<double>(epoch.kept(g)), kept);
-        EXPECT_GE(table[g][g], kept);  // and some of those exchanged come back
-        // Without an exchange none leaves but those for which there is no room.
+        EXPECT_GE(table[g][g], kept);  // some of the exchanged ones come back
+        // Without an exchange, only those leave for which there is no room.
         if (fraction == 0) {
           EXPECT_EQ(table[g][g], std::min(at_home, rows));
         }
@@ -211,7 +212,7 @@ TEST(PartialShuffle, WhatIsExchangedGoesAnywhereAlike) {
   }
 }
 
-// With Q just below 1, of the lane that a place was in the lane it is in next says nothing.
+// With a fraction just below 1, the lane of a place says nothing about its lane in the next epoch.
 TEST(PartialShuffle, ExchangingAllForgetsTheLaneBefore) {
   const Lanes lanes{40, 5};
   const std::uint64_t n = 20'000;
@@ -229,7 +230,7 @@ TEST(PartialShuffle, ExchangingAllForgetsTheLaneBefore) {
   EXPECT_LT(chi_square(found, std::vector<double>(25, n / 25.0)), bound(16));
 }
 
-// Each epoch others are exchanged, each of a home equally often.
+// Each epoch exchanges other places, and all places of a home equally often.
 TEST(PartialShuffle, TakesTurnsInWhatItExchanges) {
   const Lanes lanes{20, 2};
   const std::uint64_t n = 100;
@@ -246,8 +247,8 @@ TEST(PartialShuffle, TakesTurnsInWhatItExchanges) {
   }
   double all = 0;
   for (const double count : moved) all += count;
-  EXPECT_NEAR(all / kEpochs, 0.2 * n / 2, 0.5);  // half of those in a home of ten come back
-  // An epoch draws without replacement, which only makes it smaller.
+  EXPECT_NEAR(all / kEpochs, 0.2 * n / 2, 0.5);  // half of the ten in a home come back
+  // The places of an epoch are drawn without replacement, which only reduces the variance.
   EXPECT_LT(chi_square(moved, std::vector<double>(n, all / n)), bound(n - 1));
 }
 
@@ -255,7 +256,7 @@ TEST(PartialShuffle, OrdersALaneAnewEachEpoch) {
   const Lanes lanes{32, 4};
   const std::uint64_t n = 6400;
   const PartialShuffle shuffle(homes(n, lanes.count), lanes, 0, 4);
-  // Where in its lane a place comes, in one epoch and the next: ten by ten.
+  // The position of a place in its lane, in tenths, in one epoch and the next.
   std::vector<double> found(100, 0);
   double expected = 0;
   const PartialShuffle::Epoch next(shuffle, 1);
@@ -286,14 +287,14 @@ TEST(PartialShuffle, DependsOnSeedAndEpoch) {
   for (const auto& other : {all_of(shuffle, 3), all_of(PartialShuffle(at, {64, 8}, 0.25, 8), 2)}) {
     int same = 0;
     for (std::size_t i = 0; i < base.size(); ++i) same += base[i] == other[i] ? 1 : 0;
-    EXPECT_LT(same, 30);  // eight are expected of orders of a lane
+    EXPECT_LT(same, 30);  // eight are expected for two orders of a lane
   }
 }
 
-// The meaning of a seed is part of every recorded run. The values were computed by a second
-// implementation, in Python, which distributes lists and knows no closed form.
+// The order of a seed is part of every recorded run. The values come from a second implementation
+// in Python, which deals out lists and uses no closed form.
 TEST(PartialShuffle, KeepsItsValues) {
-  std::vector<std::uint32_t> of_few;  // nothing is at home in the last lane
+  std::vector<std::uint32_t> of_few;  // the last lane is nobody's home
   for (std::uint32_t i = 0; i < 20; ++i) of_few.push_back(i * i % 3);
   const PartialShuffle few(of_few, {8, 3}, 0.25, 1);
   EXPECT_THAT(all_of(few, 0),

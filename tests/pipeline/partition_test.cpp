@@ -26,7 +26,7 @@ TEST(Partition, HasItsShareOfAnyRunOfIds) {
     }
     double chi2 = 0;
     for (const int count : counts) chi2 += std::pow(count - 10'000, 2) / 10'000.0;
-    EXPECT_LT(chi2, 22.5);  // 6 degrees of freedom, one in a thousand
+    EXPECT_LT(chi2, 22.5);  // 6 degrees of freedom: exceeded once in a thousand
   }
 }
 

@@ -28,7 +28,7 @@ ShardInfo shard_of(SampleId first, std::uint64_t ids, std::uint64_t bytes) {
           .block_hashes = {}};
 }
 
-// From one record to a million, small and large ones, some with ids missing before them.
+// Shards of one record to a million, small and large, some with missing ids before them.
 std::vector<ShardInfo> random_shards(std::mt19937_64& random) {
   std::vector<ShardInfo> shards;
   SampleId next = random() % 5;
@@ -74,12 +74,13 @@ TEST(Blocks, HaveEveryIdOnceAndAreNoLargerThanAsked) {
       EXPECT_EQ(blocks.block_of(next) == blocks.size(), is_next_a_gap);
     }
     EXPECT_EQ(block, blocks.size());
-    EXPECT_LE(blocks.size(), 2 * (total / most) + shards.size());  // their cost is bounded
+    // The number of blocks is bounded
+    EXPECT_LE(blocks.size(), 2 * (total / most) + shards.size());
   }
 }
 
 TEST(Blocks, OfAManifestFromElsewhereAreNoTrap) {
-  const std::vector<ShardInfo> shards{shard_of(0, 0, 8192)};  // all ids that there can be
+  const std::vector<ShardInfo> shards{shard_of(0, 0, 8192)};  // all possible ids
   const Blocks blocks(shards, 4096);
   EXPECT_LE(blocks.size(), 3U);
   EXPECT_EQ(blocks.block_of(0), 0U);
@@ -87,7 +88,7 @@ TEST(Blocks, OfAManifestFromElsewhereAreNoTrap) {
   EXPECT_EQ(blocks.ids(blocks.size() - 1).last, ~SampleId{0});
 }
 
-// The shares of a group's machines, by the contract of hold_blocks().
+// Checks the contract of hold_blocks() for the machines of one group.
 void expect_even(const std::vector<ShardInfo>& shards, const Parts& parts, std::size_t group,
                  std::uint32_t begin, std::uint32_t end) {
   std::map<std::uint32_t, std::uint64_t> bytes;
@@ -166,7 +167,7 @@ TEST(HoldBlocks, RunsOfAMachineAreItsBlocks) {
     std::uint64_t whole = 0;
     for (const ShardInfo& shard : shards) whole += shard.bytes;
     EXPECT_GE(bytes, whole * static_cast<std::uint64_t>(replicas));
-    // Rounded up for each block.
+    // Bytes are rounded up for each block.
     EXPECT_LE(bytes, (whole + parts.blocks.size()) * static_cast<std::uint64_t>(replicas));
   }
 }
@@ -178,7 +179,7 @@ TEST(HoldBlocks, OneShardIsAPartOnEachOfFourMachines) {
     EXPECT_NEAR(static_cast<double>(bytes), 57.0 / 4 * kMiB,
                 static_cast<double>(block_bytes(shards, 4)));
   }
-  // And of any stretch of it, a split or a class, each has its share.
+  // Each machine also has its share of any range, such as a split or a class.
   for (SampleId first = 0; first < 60'000; first += 7'500) {
     for (int node = 0; node < 4; ++node) {
       const std::vector<IdRun> runs = runs_of(parts, node);
@@ -238,7 +239,7 @@ TEST(HoldPartitions, EachGroupHasEachOnceAndMachinesWhatTheyRead) {
           EXPECT_EQ(here.of, partitions);
           for (int p = here.begin; p < here.end; ++p) ++holders[static_cast<std::size_t>(p)];
           if (nodes % replicas != 0 || partitions % nodes != 0) continue;
-          // Machine m reads its m-th part of them.
+          // Machine m reads its m-th part of the partitions.
           EXPECT_LE(here.begin, node * partitions / nodes);
           EXPECT_GE(here.end, (node + 1) * partitions / nodes);
         }

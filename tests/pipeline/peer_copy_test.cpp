@@ -75,7 +75,7 @@ TEST(GivingRounds, GiveEveryBlockOnceInOrderAndInBounds) {
         if (block.begin == 0) files_of.emplace_back(block.file, 0);
         ASSERT_FALSE(files_of.empty());
         EXPECT_EQ(files_of.back().first, block.file);
-        EXPECT_EQ(files_of.back().second, block.begin);  // its next part
+        EXPECT_EQ(files_of.back().second, block.begin);  // the next block of the file
         files_of.back().second += block.bytes;
       }
     }
@@ -101,7 +101,7 @@ TEST(GivingRounds, SpreadOverThoseWhoHaveIt) {
   for (auto blocks = rounds.next(); !blocks.empty(); blocks = rounds.next(), ++count) {
     for (const GivenBlock& block : blocks) given[block.giver] += block.bytes / kBlockBytes;
   }
-  EXPECT_EQ(count, 11U);  // 64 blocks to each taker, 6 in a round
+  EXPECT_EQ(count, 11U);  // 64 blocks to each taker, 6 per round
   const auto [least, most] = std::ranges::minmax(std::views::values(given));
   EXPECT_EQ(given.size(), 3U);
   EXPECT_LE(most - least, count);
@@ -158,7 +158,7 @@ TEST(GivenFiles, AreReadStrictly) {
 
 constexpr int kRanks = 3;
 
-// Three machines, of which some have a cache of four shards or more at "N/cache".
+// Three machines. Some have a cache of four or more shards at "N/cache".
 class PeerCopy : public testing::Test {
  protected:
   void SetUp() override {
@@ -199,7 +199,7 @@ class PeerCopy : public testing::Test {
     fs::copy(folder_ / which, cache(rank), fs::copy_options::recursive);
   }
 
-  // The copy of each rank, or its error.
+  // The copies that the ranks get, or the messages of those that fail.
   struct Outcome {
     std::map<int, SharedCopy> copies;
     std::map<int, std::string> failures;
@@ -235,7 +235,7 @@ class PeerCopy : public testing::Test {
     return outcome;
   }
 
-  // Everything of the cache that the copy of a rank has is as it was made.
+  // Everything in a rank's copy equals the original cache.
   void expect_as_made(int rank, const SharedCopy& got) const {
     const fs::path made = folder_ / "made";
     const fs::path root = got.files_at.empty() ? cache(rank) : got.files_at;
@@ -278,7 +278,7 @@ TEST_F(PeerCopy, GiveWhatOthersLack) {
       EXPECT_FALSE(got.copy->joined());
       EXPECT_GT(got.given_bytes, 0U);
       expect_as_made(rank, got);
-      // It serves as the cache does.
+      // The copy can be used like the cache.
       const fs::path root = got.files_at.empty() ? cache(rank) : got.files_at;
       Numbers held;
       for (std::uint32_t i = static_cast<std::uint32_t>(rank); i < manifest_.shards.size();
@@ -306,7 +306,7 @@ TEST_F(PeerCopy, JoinWhatIsThereWithThemOrWithout) {
     expect_as_made(rank, got);
   }
   again.copies.clear();
-  // Rank 1 made its copy when it had the cache, so it has no other files.
+  // Rank 1 made its copy while it had the cache, so it has no other files.
   fs::remove_all(cache(1));
   const Outcome alone = share();
   EXPECT_EQ(alone.copies.size(), 0U);
@@ -317,7 +317,7 @@ TEST_F(PeerCopy, JoinWhatIsThereWithThemOrWithout) {
   EXPECT_EQ(share().copies.size(), 3U);
   fs::remove_all(cache(0));
   drop_copies(cache(0), "", memory(0));
-  put(2);  // now every rank has been without
+  put(2);  // now every rank has been without a cache
   EXPECT_EQ(share().copies.size(), 3U);
   fs::remove_all(cache(2));
   const Outcome none_has_it = share();
@@ -326,7 +326,7 @@ TEST_F(PeerCopy, JoinWhatIsThereWithThemOrWithout) {
     EXPECT_TRUE(got.copy->joined());
     expect_as_made(rank, got);
   }
-  // Shards that were not loaded cannot be had from anywhere.
+  // Shards that no copy has cannot be had from anywhere.
   const Outcome others = share([](int rank, ShareOptions& options) {
     if (rank == 1) options.copy.shards = Numbers{0, 1, 2};
   });
@@ -339,7 +339,7 @@ TEST_F(PeerCopy, BringASelectionThatWasMadeLater) {
   const Outcome first = share();
   select(cache(0), "later");
   fs::resize_file(first.copies.at(2).files_at / "selections" / "first.selection", 3);
-  const Outcome second = share();  // with the first in use
+  const Outcome second = share();  // while the first is in use
   ASSERT_EQ(second.copies.size(), 3U);
   for (const auto& [rank, got] : second.copies) {
     EXPECT_TRUE(got.copy->joined());
@@ -421,7 +421,7 @@ TEST_F(PeerCopy, KeepTheRecordsOfTheirBlocks) {
         EXPECT_TRUE(std::ranges::equal(part.record(id).payload, whole.record(id).payload));
         ++held;
       }
-      // The same bytes as a copy made from the disk.
+      // The same bytes as a copy made from disk.
       const fs::path alone = folder_ / "alone";
       fs::create_directories(alone);
       const ShardCopy from_disk = ShardCopy::get(
@@ -432,7 +432,7 @@ TEST_F(PeerCopy, KeepTheRecordsOfTheirBlocks) {
       }
     }
     EXPECT_EQ(held, 120U);
-    // Transfers are what is kept, plus packs that a block's border cuts in two.
+    // The parts that are kept are sent, and packs that the border of a block cuts in two.
     EXPECT_GT(outcome.copies.at(0).given_bytes, 120U * 48 * 48 * 3 / kRanks);
     const Outcome again = share(of_blocks);
     ASSERT_EQ(again.copies.size(), 3U);
@@ -441,7 +441,7 @@ TEST_F(PeerCopy, KeepTheRecordsOfTheirBlocks) {
   }
 }
 
-// Damage of a part is found by the record, and nothing stays.
+// The record's checksum detects damage in a part, and nothing is left behind.
 TEST_F(PeerCopy, OfBlocksRefuseADamagedPack) {
   put(1);
   const auto parts = std::make_shared<const Parts>(hold_blocks(manifest_.shards, kRanks, 1));
@@ -497,7 +497,7 @@ TEST_F(PeerCopy, LeaveNothingWhereOneFails) {
     for (int rank = 0; rank < kRanks; ++rank) EXPECT_EQ(folders(rank), 0U) << rank;
   };
   put(1);
-  {  // a shard that is not what was written
+  {  // a shard that differs from what was written
     const fs::path shard = cache(1) / manifest_.shards.back().file;
     std::fstream file(shard, std::ios::in | std::ios::out | std::ios::binary);
     file.seekp(5000);

@@ -42,12 +42,12 @@ TEST(DivideShards, MachinesHoldEachItsPart) {
       EXPECT_EQ(placement.held[static_cast<std::size_t>(node)].size(), shards);
       const std::uint64_t ids = count_ids(runs_of(*placement.parts, node));
       EXPECT_NEAR(static_cast<double>(ids), 50.0 * static_cast<double>(shards),
-                  7);  // a block at most
+                  7);  // one block at most
     }
   }
 }
 
-// Which rank is on which machine changes nothing of what a machine holds.
+// The parts of a machine do not depend on which ranks run on it.
 TEST(DivideShards, PartsAreOfMachinesNotOfRanks) {
   const Parts& a = *divide_shards(of_shards(3), {}, {0, 1, 2}).parts;
   const Placement other = divide_shards(of_shards(3), {}, {2, 0, 1, 1, 0, 2});

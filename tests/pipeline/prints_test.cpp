@@ -18,12 +18,12 @@ Image noise(int height, int width, int channels) {
 
 TEST(Prints, AreThoseOfTheWholeImage) {
   const std::vector<dedup::HashKind> hashes = dedup::hash_kinds();
-  dedup::HashMemory memory;  // as the image before left it
+  dedup::HashMemory memory;  // as the previous image left it
   struct Size {
     int height;
     int width;
   };
-  // One group of rows, several, one of a single row at the end, rows longer than a group.
+  // One group of rows; several; a single row at the end; rows longer than a group.
   for (const Size size : {Size{1, 1}, Size{2, 5}, Size{32, 32}, Size{375, 500}, Size{257, 1000},
                           Size{9, 20'000}, Size{700, 3}, Size{375, 500}}) {
     for (const int channels : {1, 3}) {

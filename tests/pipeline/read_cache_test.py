@@ -1,6 +1,9 @@
-"""read_cache_test.py MAKE_CACHE READ_CACHE: docs/read_cache.py reads what winnow wrote.
+"""docs/read_cache.py reads what winnow wrote.
 
-Exits with 77 where Python's lmdb is missing."""
+    read_cache_test.py MAKE_CACHE READ_CACHE
+
+Exits with 77 if Python has no lmdb.
+"""
 import importlib.util
 import pathlib
 import subprocess

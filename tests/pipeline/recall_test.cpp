@@ -17,7 +17,7 @@
 
 namespace winnow::pipeline::recall_test {
 
-// A picture with something at every place and scale that a hash looks at.
+// A picture with content at every place and scale that a hash looks at.
 Image picture(std::uint64_t seed, int height, int width, int channels) {
   std::mt19937_64 random(seed);
   Image small(12, 12, channels);
@@ -67,7 +67,7 @@ TEST(Edits, DoWhatTheirNamesSay) {
   for (std::size_t i = 0; i < gray.pixels.size(); i += 3) {
     ASSERT_EQ(gray.pixels[i], gray.pixels[i + 2]);
   }
-  // Nearer to what it was the less is done to it.
+  // A weaker edit changes the picture less.
   const auto difference = [&](std::string_view name) {
     const Image other = edited(name);
     long sum = 0;
@@ -126,7 +126,7 @@ TEST_F(Recall, CountsHowFarEachEditIs) {
     EXPECT_EQ(recalls[0][e].name, edits[e].name);
     EXPECT_EQ(recalls[1][e].within.back(), 39U);
   }
-  // Scaling is nearly nothing to it; a picture in the mirror is another.
+  // Scaling hardly matters to the hash; a mirrored picture counts as another.
   const auto found = [&](std::string_view name) {
     return std::ranges::find(recalls[0], name, &EditRecall::name)->at(8);
   };

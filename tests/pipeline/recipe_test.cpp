@@ -146,7 +146,7 @@ TEST(Recipes, CentreCropPadsWhatIsSmaller) {
     std::copy_n(small.view().row(y), 14 * 3, span_of(want).row(6 + y) + 3 * 3);
   }
   EXPECT_EQ(augmented(image, "centre_crop:resize=11", {}), want);
-  // Also for an image of the sample's size.
+  // This also holds for an image of the sample's size.
   EXPECT_NE(augmented(cut_out(image, {0, 0, 24, 20}), "centre_crop:resize=30", {}),
             cut_out(image, {0, 0, 24, 20}));
 }
@@ -162,7 +162,7 @@ TEST(Recipes, ReflectsAroundTheBorder) {
                       {3, 2, 1, 2}, {2, 1, 2, 3}, {1, 2, 3, 4}, {2, 3, 4, 3}, {3, 4, 3, 2}}));
 }
 
-// Each step by itself, and after others, is what sampling and operation say.
+// Each step, alone and after others, equals its sampling followed by its operation.
 TEST(Recipes, DoTheirStepsInOrder) {
   const Image image = test::formula_image("tri", 20, 24);
   std::set<std::vector<std::uint8_t>> seen;

@@ -1,4 +1,4 @@
-"""What torch draws while a function runs: u for a uniform number, bI/N for I below N."""
+"""Records what torch draws while a function runs: u for a uniform number, bI/N for I below N."""
 
 import warnings
 
@@ -36,7 +36,7 @@ def randint(*arguments, size=None, **options):
 
 
 def randperm(count):
-    """As exchanges of each place with itself or one behind it."""
+    """A permutation as exchanges of each place with itself or one behind it."""
     order = list(range(count))
     wanted = RANDPERM(count).tolist()
     for i in range(count - 1):
@@ -51,7 +51,7 @@ torch.Tensor.uniform_, torch.rand, torch.randint, torch.randperm = uniform_, ran
 
 
 def drawn(function):
-    """The draws as a text, and what the function returns."""
+    """The draws as text, and the result of the function."""
     DRAWN.clear()
     out = function()
     return " ".join(DRAWN), out

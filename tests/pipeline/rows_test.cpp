@@ -1,4 +1,4 @@
-// Pictures row by row against decode() of the whole.
+// Pictures read row by row, compared with decode() of the whole.
 #include "pipeline/decode/rows.h"
 
 #include <gmock/gmock.h>
@@ -37,8 +37,8 @@ constexpr std::uint64_t kPlenty = std::uint64_t{1} << 30;
 
 enum class Gaps { kNone, kSome };
 
-// All rows, a few at a time, in their orientation. With gaps they are read in two passes, each of
-// which skips those of the other.
+// All rows, a few at a time, turned by their orientation. With gaps they are read in two passes;
+// each skips the rows of the other.
 Expected<Image, DecodeError> by_rows(const EncodedBytes& encoded,
                                      const DecodeSettings& settings = {},
                                      std::uint64_t memory = kPlenty, Gaps gaps = Gaps::kNone) {
@@ -64,7 +64,7 @@ Expected<Image, DecodeError> by_rows(const EncodedBytes& encoded,
 
 class Rows : public ::testing::Test {
  protected:
-  // The same from memory and from a file as decode() has it, or the same error.
+  // Expects the pixels of decode(), or the same error, from memory and from a file.
   void expect_as_whole(BytesView bytes, const std::string& what,
                        const DecodeSettings& settings = {}) {
     const auto whole = decode(bytes, settings);
@@ -196,7 +196,7 @@ TEST_F(Rows, WhatCannotBeReadInPartsKeepsToTheLimit) {
   const Image image = noise(500, 400);
   const Bytes progressive = make_jpeg(500, 400, 3, image.pixels.data(), {.progressive = true});
   const Bytes baseline = make_jpeg(500, 400, 3, image.pixels.data());
-  const std::uint64_t little = 200'000;  // out of 600,000 bytes of pixels
+  const std::uint64_t little = 200'000;  // the pixels take 600,000 bytes
   for (const Bytes& whole : {progressive, encode_png(image.view())}) {
     const auto refused = by_rows(EncodedBytes(BytesView(whole)), {}, little);
     ASSERT_FALSE(refused);
@@ -260,11 +260,11 @@ TEST_F(Rows, ShapesOfPicturesAreSaidWhereTheyAreOpenedInParts) {
   EXPECT_FALSE(shape_in_parts(EncodedBytes(as_bytes("no picture")), {}, limits));
 }
 
-// A tile is not decoded for rows above and below it.
+// Rows above and below a tile can be read without decoding it.
 TEST_F(Rows, DamageInRowsThatArePassedOverIsNotMet) {
   std::string tiff = write_tiff({.compression = COMPRESSION_ADOBE_DEFLATE},
                                 {.width = 64, .height = 640, .tile_width = 64, .tile_height = 64});
-  const std::size_t data = 8 + 50;  // within the first tile
+  const std::size_t data = 8 + 50;  // in the first tile
   for (std::size_t at = data; at < data + 200; ++at) tiff[at] = '\xFF';
   auto damaged = open_rows(EncodedBytes(as_bytes(tiff)), {}, {.memory_bytes = kPlenty});
   ASSERT_TRUE(damaged);

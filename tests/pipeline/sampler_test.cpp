@@ -33,7 +33,7 @@ struct Labelled {
   }
 };
 
-// Classes of these sizes, their samples mixed and of uneven weights.
+// Classes of these sizes, with their samples mixed and of uneven weights.
 Labelled classes_of(const std::vector<std::size_t>& sizes) {
   Labelled set;
   std::vector<std::size_t> left = sizes;
@@ -85,7 +85,7 @@ TEST(Sampler, ThePositionsDependOnNoBatch) {
   }
 }
 
-// An epoch is its draws, each once: what a census checks.
+// An epoch has each of its draws once, as a census expects.
 TEST(Sampler, AnEpochIsItsDraws) {
   const auto key = [](const Request& r) { return std::tuple(r.id, r.epoch, r.weight); };
   for (const Sampling sampling : kAll) {
@@ -136,8 +136,8 @@ TEST(Sampler, BalancedGivesEachClassAsManyAndUsesItUpBeforeItBeginsAgain) {
     const Sampler sampler = make(set, Sampling::kBalanced);
     ASSERT_EQ(sampler.epoch_size(), set.samples.size());
     std::map<SampleId, std::int32_t> label_of;
-    std::map<std::int32_t, std::uint64_t> of_class;         // in all epochs so far
-    std::map<std::int32_t, std::map<SampleId, int>> often;  // likewise
+    std::map<std::int32_t, std::uint64_t> of_class;         // over all epochs so far
+    std::map<std::int32_t, std::map<SampleId, int>> often;  // the same for each sample
     for (std::size_t i = 0; i < set.samples.size(); ++i) {
       label_of[set.samples.ids[i]] = set.labels.labels[i];
       often[set.labels.labels[i]][set.samples.ids[i]] = 0;
@@ -228,7 +228,7 @@ TEST(Sampler, CopiesThatShareAWeightComeAboutOnceAnEpochTogether) {
 }
 
 TEST(Sampler, RepeatFactorsAreThoseOfLvis) {
-  // Shares 16/20, 3/20 and 1/20 at a threshold of 0.2.
+  // Shares 16/20, 3/20 and 1/20, with a threshold of 0.2.
   const Labelled set = classes_of({16, 3, 1});
   const std::vector<double> factors = repeat_factors(set.samples, set.labels, 0.2);
   for (std::size_t i = 0; i < factors.size(); ++i) {
@@ -244,7 +244,7 @@ TEST(Sampler, RepeatFactorsAreThoseOfLvis) {
     EXPECT_EQ(counts.size(), 20U) << "one was left out";
     for (const auto& [id, count] : counts) EXPECT_LE(count, 3U);
   }
-  // With several labels the rarest counts.
+  // Among several labels the rarest counts.
   SampleLabels two = set.labels;
   two.labels.push_back(20);
   two.offsets.back() = static_cast<std::uint32_t>(two.labels.size());
@@ -261,7 +261,7 @@ TEST(Sampler, ThoseThatTakeTurnsAreOnePlace) {
   EXPECT_FALSE(sampler.epochs_are_alike());
   std::map<SampleId, int> counts;
   for (const Request& r : sampler.requests(0, 3 * 12)) ++counts[r.id];
-  // 18 of each class: the one place of class 0 has three to take turns.
+  // 18 of each class: in the only place of class 0, three samples take turns.
   EXPECT_THAT(counts, ElementsAre(std::pair(1U, 6), std::pair(2U, 9), std::pair(3U, 6),
                                   std::pair(4U, 9), std::pair(5U, 6)));
 }
@@ -274,7 +274,8 @@ TEST(Sampler, RefusesWhatHasNoClass) {
   EXPECT_NO_THROW(make(set, Sampling::kRepeatFactor));
   set.labels.offsets.back() -= 2;
   EXPECT_THROW(make(set, Sampling::kBalanced), UsageError);
-  EXPECT_EQ(make(set, Sampling::kRepeatFactor).epoch_size(), 5U);  // without a label once each
+  // Samples without a label count once
+  EXPECT_EQ(make(set, Sampling::kRepeatFactor).epoch_size(), 5U);
   EXPECT_NO_THROW(make(set, Sampling::kWeighted));
   EXPECT_THROW(make(classes_of({3}), Sampling::kRepeatFactor, 1, 0), UsageError);
   EXPECT_THROW(make(classes_of({3}), Sampling::kRepeatFactor, 1, 2), UsageError);

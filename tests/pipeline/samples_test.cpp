@@ -12,7 +12,7 @@ namespace winnow::pipeline::samples_test {
 
 using testing::ElementsAre;
 
-// 10 and 30 take turns, 20, 50 and 60 do; 40 is alone.
+// 10 and 30 take turns, and so do 20, 50 and 60; 40 is alone.
 SampleSet by_turns() {
   const std::vector<SampleId> stands_for{30, 50, 30, 40, 50, 50};
   return take_turns({10, 20, 30, 40, 50, 60}, {1, 2, 3, 4, 5, 6}, stands_for);
@@ -47,7 +47,7 @@ TEST(RowAt, EachHasItsTurnOnceInABlock) {
 }
 
 TEST(RowAt, DependsOnTheFirstIdAlone) {
-  // The same three with others beside them: their turns stay.
+  // The same three among others: their turns are unchanged.
   const std::vector<SampleId> stands_for{20, 20, 20};
   const SampleSet alone = take_turns({20, 50, 60}, {1, 1, 1}, stands_for);
   const SampleSet set = by_turns();
@@ -57,7 +57,7 @@ TEST(RowAt, DependsOnTheFirstIdAlone) {
     EXPECT_EQ(alone.ids[row_at(alone, 0, 9, epoch)], id);
     if (epoch % 3 == 0) ++firsts[id];
   }
-  // 100 blocks: 33 expected, deviation 4.7.
+  // 100 blocks: 33 are expected, with a standard deviation of 4.7.
   for (const auto& [id, count] : firsts) EXPECT_NEAR(count, 33, 24) << id;
   EXPECT_EQ(firsts.size(), 3U);
 }
@@ -73,7 +73,7 @@ TEST(TurnAt, DiffersByUse) {
   for (SampleId id = 0; id < 1000; ++id) {
     equal += turn_at(1, 0, id, 5, RandomUse::kTurn) == variant_at(1, 0, id, 5) ? 1 : 0;
   }
-  EXPECT_NEAR(equal, 200, 63);  // five deviations
+  EXPECT_NEAR(equal, 200, 63);  // five standard deviations
 }
 
 TEST(TurnAt, WhatASeedMeansStays) {

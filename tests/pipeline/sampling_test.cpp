@@ -113,7 +113,7 @@ TEST(Sampling, UniformNumbersAreThoseOfTorchsRand) {
     ASSERT_EQ(u * 0x1p24F, std::floor(u * 0x1p24F));
     sum += u;
   }
-  EXPECT_NEAR(sum / 10'000, 0.5, 0.015);  // five deviations
+  EXPECT_NEAR(sum / 10'000, 0.5, 0.015);  // five standard deviations
 }
 
 TEST(Sampling, AlternatingFlipTurnsEveryOtherEpoch) {

@@ -1,4 +1,4 @@
-// The decode settings of an ingest are in the manifest, and loaded images have the same pixels.
+// The manifest holds the decode settings of an ingest, and loading gives the same pixels.
 #include "pipeline/store/settings.h"
 
 #include <gtest/gtest.h>
@@ -35,7 +35,7 @@ DecodeSettings unusual_settings() {
   return settings;
 }
 
-// Files that say how they are to be held, and files with alpha.
+// Files with EXIF orientations and files with alpha.
 FakeSource make_source() {
   FakeSource source;
   for (const JsonReader& row : test::vectors("pipeline/parity", "files")) {
@@ -102,7 +102,7 @@ TEST(Settings, WhatThisWinnowDoesNotKnowIsRefused) {
     EXPECT_THROW(static_cast<void>(parse_settings(JsonReader(settings, {"it"}))), FormatError)
         << settings;
   }
-  // fields of other programs
+  // Written by other programs
   EXPECT_EQ(parse_settings(JsonReader("null", {"it"})), CacheSettings{});
 }
 
@@ -116,7 +116,7 @@ TEST(Settings, TheLoaderSeesThePixelsThatWereFingerprinted) {
       const Cache cache = Cache::open(folder / "cache");
       const dedup::Fingerprints table = cache.read_fingerprints();
       ASSERT_EQ(table.size(), source.entries().size());
-      int different = 0;  // from what the default settings make of the same bytes
+      int different = 0;  // images that differ from those with default settings
       for (std::size_t row = 0; row < table.size(); ++row) {
         const Image image = loaded(cache, table.ids[row]);
         EXPECT_EQ(static_cast<int>(table.heights_px[row]), image.height_px);
@@ -136,7 +136,7 @@ TEST(Settings, TheLoaderSeesThePixelsThatWereFingerprinted) {
   }
 }
 
-// The expected stored image after a resize.
+// The image that is stored after a resize.
 Image resized(const Image& image, int short_side_px) {
   auto smaller = shrink(image.view(), short_side_px);
   return smaller ? *std::move(smaller) : image;
@@ -144,7 +144,7 @@ Image resized(const Image& image, int short_side_px) {
 
 TEST(Settings, ResizedImagesAreStoredSmallAndFingerprintedWhole) {
   const FakeSource source = make_source();
-  constexpr int kSide = 3;  // between those of the files
+  constexpr int kSide = 3;  // between the sides of the files
   const TemporaryFolder folder;
   for (const Store store : {Store::kOriginal, Store::kRaw}) {
     IngestOptions options;

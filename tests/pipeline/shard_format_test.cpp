@@ -11,7 +11,7 @@
 
 namespace winnow::pipeline::shard_format_test {
 
-// Owns what a RecordView looks at.
+// Owns the data that a RecordView refers to.
 struct Sample {
   SampleId id = 0;
   Split split = Split::kNone;
@@ -69,7 +69,7 @@ bool same(const RecordView& got, const Sample& want) {
          Bytes(got.payload.begin(), got.payload.end()) == want.payload;
 }
 
-// The record of one of its variants.
+// The record of one of the sample's variants.
 Sample variant_of(const Sample& s, int k) {
   Sample one = s;
   const auto bytes = static_cast<std::ptrdiff_t>(s.payload.size()) / s.variants;
@@ -99,7 +99,7 @@ TEST(ShardFormat, RoundTrip) {
   }
 }
 
-// The bytes docs/formats/shard.md describes, put together by hand.
+// The bytes that docs/formats/shard.md describes, written by hand.
 TEST(ShardFormat, BytesAreTheDocumentedOnes) {
   const Sample s{.id = 0x0102030405060708,
                  .split = Split::kTest,
@@ -190,11 +190,11 @@ TEST(ShardFormat, WhatIsRememberedAsCheckedIsNotCheckedAgainUnlessItIsSmall) {
   spoil(find(2));
   spoil(find(3, second));
   EXPECT_EQ(find(1).payload.size(), samples[0].payload.size());
-  EXPECT_THROW(find(2), FormatError);  // small
+  EXPECT_THROW(find(2), FormatError);  // small payload
   EXPECT_EQ(find(3, second).payload[0], std::byte{6});
   spoil(find_record(bytes, 4, "pack").record);
   spoil(find_record(bytes, 5, "pack", second).record);
-  for (int i = 0; i < 2; ++i) {  // failures are not remembered
+  for (int i = 0; i < 2; ++i) {  // a failure is not cached
     EXPECT_THROW(find(4), FormatError);
     EXPECT_THROW(find(5, second), FormatError);
     EXPECT_NO_THROW(find(5, first_variant));
@@ -220,7 +220,7 @@ TEST(ShardFormat, OneVariantIsReadWithoutTheOthers) {
         EXPECT_TRUE(same(found.record, variant_of(s, k)));
         if (s.variants == 1) continue;
         ++several;
-        Bytes bad = good;  // in this one alone
+        Bytes bad = good;  // damages only this variant
         bad[static_cast<std::size_t>(found.record.payload.data() - good.data())] ^= std::byte{1};
         EXPECT_THROW(find_record(bad, s.id, "pack", pick), FormatError);
         EXPECT_THROW(find_record(bad, s.id, "pack"), FormatError);
@@ -252,7 +252,7 @@ TEST(ShardFormat, ARecordAloneIsAPackOfOne) {
       Bytes alone(packed_bytes(sample.view()), std::byte{0xFF});
       pack_record(sample.view(), alone);
       EXPECT_EQ(alone, pack({sample}));
-      // One variant of it has the size that is told.
+      // The size reported for a sample is that of one variant.
       const int which = sample.variants - 1;
       const FoundRecord found =
           find_record(together, sample.id, "a pack", [&](int) { return which; });
@@ -272,7 +272,7 @@ TEST(ShardFormat, EveryFlippedBitIsNoticed) {
       Bytes bad = good;
       bad[at] ^= static_cast<std::byte>(1 << bit);
       EXPECT_THROW(unpack_records(bad, "pack"), FormatError) << "byte " << at << " bit " << bit;
-      for (const Sample& s : samples) {  // found: then it is right
+      for (const Sample& s : samples) {  // whatever is found is right
         try {
           const FoundRecord found = find_record(bad, s.id, "pack");
           EXPECT_TRUE(!found.found || same(found.record, s)) << "byte " << at << " bit " << bit;
@@ -300,7 +300,7 @@ TEST(ShardFormat, EveryCutIsNoticed) {
   }
 }
 
-// Damage with a checksum that fits, as somebody hostile would write it.
+// Damage with a valid checksum, as an attacker would write it.
 TEST(ShardFormat, FieldsAreCheckedEvenWithARightChecksum) {
   Sample s;
   s.payload = {std::byte{9}};
@@ -356,7 +356,7 @@ TEST(ShardFormat, VariantsThatDoNotFitAreRefusedEvenWithRightChecksums) {
     EXPECT_THROW(find_record(bad, s.id, "pack", first_variant), FormatError) << variants;
   }
   EXPECT_THROW(unpack_records(forge(8, 1), "pack"), FormatError);        // as if it had none
-  EXPECT_THROW(unpack_records(forge(10, 0x0101), "pack"), FormatError);  // encoded
+  EXPECT_THROW(unpack_records(forge(10, 0x0101), "pack"), FormatError);  // encoded with variants
   EXPECT_THROW(unpack_records(forge(24, 2), "pack"), FormatError);       // twice as high
   EXPECT_THROW(unpack_records(forge(36, 8), "pack"), FormatError);       // twice the payload
 }
@@ -366,7 +366,7 @@ TEST(ShardFormat, SizesWhoseProductWrapsRoundAreRefused) {
   s.variants = 16;
   s.payload.assign(16, std::byte{9});
   Bytes bad = pack({s});
-  const std::uint32_t side = 1u << 30;  // 16 * 2^30 * 2^30 is 0 in 64 bits
+  const std::uint32_t side = 1u << 30;  // 16 * 2^30 * 2^30 overflows to 0 in 64 bits
   const std::uint32_t payload_bytes = 0;
   std::memcpy(bad.data() + 16 + 24, &side, 4);
   std::memcpy(bad.data() + 16 + 28, &side, 4);
@@ -401,7 +401,7 @@ TEST(ShardFormat, RefusesWhatDoesNotFit) {
   no_variant.variants = 0;
   EXPECT_THROW(pack({no_variant}), Error);
   Sample few_variants = s;
-  few_variants.variants = 2;  // with one pixel
+  few_variants.variants = 2;  // but it has a single pixel
   EXPECT_THROW(pack({few_variants}), Error);
   Sample encoded_variants = few_variants;
   encoded_variants.coding = Coding::kEncoded;

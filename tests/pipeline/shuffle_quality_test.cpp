@@ -20,7 +20,7 @@ std::vector<std::uint32_t> homes(std::uint64_t n, std::uint64_t lanes) {
   return found;
 }
 
-// Classes one after the other, as an ingest lists them; every seventh place has a second label.
+// Classes in a row, as an ingest lists them. Every seventh place has a second label.
 SampleLabels sorted_labels(std::uint64_t n, std::uint64_t classes) {
   SampleLabels labels{.offsets = {0}, .labels = {}};
   for (std::uint64_t i = 0; i < n; ++i) {
@@ -42,7 +42,7 @@ double entropy_of(const std::vector<std::int32_t>& labels) {
   return bits;
 }
 
-// By the definition of each, over all samples and all pairs of an epoch and the next.
+// The definition of each figure, over all samples and all pairs of successive epochs.
 ShuffleQuality by_brute_force(const PartialShuffle& shuffle, const SampleLabels& labels) {
   const std::uint64_t n = shuffle.size();
   const Lanes& lanes = shuffle.lanes();
@@ -105,7 +105,7 @@ TEST(ShuffleQuality, IsWhatAllSamplesAndPairsCounted) {
   }
 }
 
-// Theory for many samples, measured on a small part of them.
+// Theory for many samples, compared with a measurement on a small part of them.
 TEST(ShuffleQuality, OfManySamplesIsAsExpected) {
   const std::uint64_t n = 1'000'000;
   const double lanes = 8;
@@ -113,26 +113,27 @@ TEST(ShuffleQuality, OfManySamplesIsAsExpected) {
   for (const double fraction : {0.0, 0.1, 0.5, 1.0}) {
     const PartialShuffle shuffle(homes(n, 8), {256, 8}, fraction, 1);
     const ShuffleQuality quality = measure_shuffle(shuffle, labels);
-    // Lanes have a little more or less at home than rows: that much must move with Q = 0, too.
+    // Slightly more or fewer places are at home in a lane than it has rows; even with fraction 0
+    // that many must move.
     EXPECT_NEAR(quality.away, fraction * (1 - 1 / lanes), 0.01);
     EXPECT_NEAR(quality.displacement, 1.0 / 3, 0.01);
-    // In an epoch a sample is in its own lane, or in any one of the others.
+    // In an epoch, a sample is in its own lane or in any of the others.
     const double own = 1 - fraction + fraction / lanes;
     const double other = fraction / lanes;
-    // The chance of two to be in one lane, by whether they have one home.
+    // The probability that two samples share a lane, with the same home or with two.
     const double same_home = own * own + (lanes - 1) * other * other;
     const double two_homes = 2 * own * other + (lanes - 2) * other * other;
-    // Among samples in one lane, the share with one home: both there, or both away.
+    // Among samples that share a lane, the share with the same home: both at home or both away.
     const double share = own * own + (1 - own) * (1 - own) / (lanes - 1);
     const double want = lanes * (share * same_home + (1 - share) * two_homes);
     ASSERT_TRUE(quality.meetings);
     EXPECT_NEAR(*quality.meetings, want, 0.08 * want) << fraction;
-    EXPECT_GT(quality.window, 1U);  // too few of one batch would meet
+    EXPECT_GT(quality.window, 1U);  // in a single batch too few pairs meet
     EXPECT_NEAR(quality.class_entropy.value_or(0), 1, 0.005);
   }
 }
 
-// Homes in the order of ingest, of which hashes of ids take care: a lane has few of the classes.
+// Homes in the order of ingest, which hashes of ids avoid: a lane then has few classes.
 TEST(ShuffleQuality, TellsLanesThatHaveFewClasses) {
   const std::uint64_t n = 8000;
   std::vector<std::uint32_t> in_order(n);
@@ -173,7 +174,7 @@ TEST(ShuffleQuality, TakesNoLongerForManySamples) {
   const PartialShuffle many = shuffle_of(10'000'000);
   EXPECT_NEAR(measure_shuffle(many).away, 0.0875, 0.01);
   const double once = test::processor_seconds_of([&] { measure_shuffle(few); });
-  // though it is 8 times as much
+  // For 8 times as many
   EXPECT_LT(test::processor_seconds_of([&] { measure_shuffle(many); }) / once, 4);
 }
 

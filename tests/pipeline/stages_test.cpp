@@ -4,7 +4,8 @@
 
 namespace winnow::pipeline::stages_test {
 
-// Seconds of work of read (4 threads), decode, fingerprint, pack (2), write (1), in 10 seconds.
+// Seconds of work of read (4 threads), decode, fingerprint, pack (2 threads) and write (1 thread),
+// in 10 seconds.
 StageTimes times(double read, double decode, double fingerprint, double pack, double write) {
   return {.stages = {{{read, 4}, {decode, 2}, {fingerprint, 2}, {pack, 2}, {write, 1}}},
           .wall_seconds = 10};
@@ -25,7 +26,7 @@ TEST(Stages, TheSlowestIsTheOneTheOthersWaitFor) {
   EXPECT_EQ(slowest(times(4, 6, 5, 8, 2)), Stage::kPack);
   EXPECT_EQ(slowest(times(38, 6, 3, 1, 2)), Stage::kRead);
   EXPECT_EQ(slowest(times(4, 6, 3, 1, 9.7)), Stage::kWrite);
-  // Three thirds of the workers' time count together against the writer's.
+  // The workers' three stages are added up and compared with the writer's time.
   EXPECT_EQ(slowest(times(4, 7, 6, 6, 9)), Stage::kDecode);
 }
 

@@ -65,7 +65,8 @@ TEST(Buckets, OfAspectAreThoseOfTheLogarithm) {
     const auto width = static_cast<std::uint32_t>(1 + random() % 20'000);
     const auto height = static_cast<std::uint32_t>(1 + random() % 20'000);
     const double exact = 4 * std::log2(static_cast<double>(width) / height);
-    if (std::abs(exact - std::floor(exact) - 0.5) < 1e-9) continue;  // a double cannot say
+    // Undecidable in double precision
+    if (std::abs(exact - std::floor(exact) - 0.5) < 1e-9) continue;
     const int quarters = static_cast<int>(std::round(exact));
     EXPECT_EQ(aspect_bucket(width, height), kSquare + quarters) << width << " x " << height;
     EXPECT_EQ(aspect_bucket(height, width), kSquare - quarters) << width << " x " << height;
@@ -86,9 +87,9 @@ TEST(Statistics, CountsWhatItIsGiven) {
   Statistics s(3);
   s.add(table_of({{4, Split::kTrain, {0}, 32, 32, 900},
                   {5, Split::kTrain, {0, 2}, 64, 48, 1024},
-                  {6, Split::kTrain, {2, 2}, 48, 64, 1025},  // named twice, counted once
+                  {6, Split::kTrain, {2, 2}, 48, 64, 1025},  // a label named twice counts once
                   {7, Split::kTest, {}, 10, 300, 3},
-                  {8, Split::kTest, {9, -1}, 300, 10, 3}}));  // no classes of these
+                  {8, Split::kTest, {9, -1}, 300, 10, 3}}));  // labels outside the classes
   const auto train = static_cast<std::size_t>(Split::kTrain);
   const auto test = static_cast<std::size_t>(Split::kTest);
   EXPECT_EQ(s.splits[train].classes, (std::vector<std::uint64_t>{2, 0, 2}));

@@ -114,7 +114,7 @@ inline ShardInfo write_shard(const std::filesystem::path& root, const std::strin
   return info;
 }
 
-// A cache of `samples`, ids ascending, in a few shards; its folder is removed with it.
+// A cache of `samples` in a few shards, with ids ascending. It owns a temporary folder.
 class TestCache {
  public:
   explicit TestCache(const std::vector<Sample>& samples, const std::string& store = "original",
@@ -193,11 +193,11 @@ class TestCache {
   std::optional<Cache> cache_;
 };
 
-// Raw and encoded, gray and colour, in the target's size and in others.
+// Raw and encoded samples, grey and colour, of the target's size and others.
 inline std::vector<Sample> mixed_samples(std::size_t count) {
   std::vector<Sample> samples;
   for (std::size_t i = 0; i < count; ++i) {
-    const SampleId id = 10 + i * 3;  // gaps: inputs that could not be read
+    const SampleId id = 10 + i * 3;  // gaps stand for unreadable inputs
     const int channels = i % 3 == 0 ? 1 : 3;
     const int height = i % 4 == 0 ? 32 : 20 + static_cast<int>(i % 17);
     const int width = i % 4 == 0 ? 32 : 20 + static_cast<int>(i % 13);

@@ -64,7 +64,7 @@ TEST(Thumbnails, AreAsLargeAsAllOfThemMayBe) {
     ASSERT_EQ(made.jpegs.size(), ids.size());
     std::uint64_t bytes = 0;
     for (const Bytes& jpeg : made.jpegs) bytes += jpeg.size();
-    EXPECT_LE(bytes, most + most / 50);  // a sample says so
+    EXPECT_LE(bytes, most + most / 50);  // the size is estimated from a sample
     EXPECT_GT(bytes, before);
     before = bytes;
     EXPECT_TRUE(made.jpegs[13].empty());

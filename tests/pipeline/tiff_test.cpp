@@ -1,5 +1,5 @@
-// TIFFs of many kinds, written by libtiff, against what OpenCV makes of them, which has read them
-// before.
+// TIFFs of many kinds, written by libtiff. They are compared with OpenCV, which read them in
+// earlier versions.
 #include <gtest/gtest.h>
 #include <tiffio.h>
 
@@ -24,7 +24,7 @@ using Layout = test::TiffLayout;
 using Samples = test::TiffSamples;
 using test::write_tiff;
 
-// The pixels of OpenCV, 8 bits without alpha.
+// OpenCV's result as pixels of 8 bits without alpha.
 template <class Sample>
 Image from_mat(const cv::Mat& mat) {
   const int channels = mat.channels();
@@ -64,7 +64,7 @@ std::string text_of(const Samples& s, const Layout& l) {
          n(l.orientation);
 }
 
-// Expects the pixels of OpenCV; returns whether there are any.
+// Expects OpenCV's pixels. Returns whether OpenCV reads the file.
 bool expect_as_opencv(const Samples& s, const Layout& layout) {
   Samples merged = s;
   if (s.extra == EXTRASAMPLE_UNASSALPHA) merged.extra = EXTRASAMPLE_ASSOCALPHA;
@@ -104,10 +104,12 @@ std::vector<Layout> large_layouts() {
           {.width = 650, .height = 440, .tile_width = 608, .tile_height = 448}};
 }
 
-// Whether libtiff reads whole blocks well, as OpenCV has it do. It does not, in tiles: what lies
-// beyond the picture where it takes several samples and shows one, or squares of 4 x 4 pixels;
-// sizes that are no multiple of 1024 bytes where there is no compression. Nor the end of a strip of
-// an odd number of such squares. JPEGs are of whole blocks of rows.
+// Whether libtiff reads whole blocks correctly, as OpenCV uses it. It fails for:
+// - tiles with several samples of which one is shown, or with squares of 4 x 4 pixels: beyond the
+//   picture;
+// - uncompressed tiles whose size is no multiple of 1024 bytes;
+// - strips with an odd number of such squares: their end.
+// JPEGs have whole blocks of rows.
 bool are_blocks_sound(const Samples& s, const Layout& layout) {
   const bool is_of_squares = s.subsampling == std::array{4, 4};
   if (layout.tile_width == 0) {
@@ -125,7 +127,7 @@ bool are_blocks_sound(const Samples& s, const Layout& layout) {
   return s.compression != COMPRESSION_NONE || bytes % 1024 == 0;
 }
 
-// Expects that all files which OpenCV reads are read with the same pixels.
+// Expects the same pixels for everything that OpenCV reads.
 void expect_all(const Samples& s, bool large = true) {
   for (const Layout& layout : layouts()) {
     if (!are_blocks_sound(s, layout)) continue;
@@ -172,7 +174,7 @@ TEST(Tiff, OfPredictedSamplesIsAsOpencvHasIt) {
   }
 }
 
-// Whether OpenCV reads them or not, by every number of samples.
+// All numbers of samples, whether OpenCV reads them or not.
 TEST(Tiff, OfEveryColourIsAsOpencvHasIt) {
   int read = 0;
   for (const int planes : {PLANARCONFIG_CONTIG, PLANARCONFIG_SEPARATE}) {
@@ -183,7 +185,7 @@ TEST(Tiff, OfEveryColourIsAsOpencvHasIt) {
                                                                                                 : 1;
       for (const int bits : {1, 2, 4, 8, 10, 12, 14, 16}) {
         for (int count = 1; count <= std::min(colours + 1, 4); ++count) {
-          // For these OpenCV shows uninitialised memory.
+          // For these, OpenCV shows uninitialised memory.
           const bool is_deep = bits > 8 && photometric <= PHOTOMETRIC_RGB && count > 2;
           if (planes == PLANARCONFIG_SEPARATE && is_deep) continue;
           const Samples s{.photometric = photometric,
@@ -224,7 +226,7 @@ TEST(Tiff, OfYcbcrIsAsOpencvHasIt) {
     s.compression = COMPRESSION_NONE;
     expect_all(s);
     s.compression = COMPRESSION_JPEG;
-    s.subsampling = {0, 0};  // whole pixels, as they are passed on
+    s.subsampling = {0, 0};  // whole pixels, as they are passed in
     expect_all(s, false);
   }
   expect_all(
@@ -238,7 +240,7 @@ TEST(Tiff, OfEveryOrientationIsAsOpencvHasIt) {
       for (const Layout& layout : layouts()) {
         Layout turned = layout;
         turned.orientation = orientation;
-        // OpenCV mirrors each tile of 8 bits for itself.
+        // OpenCV mirrors each tile of 8 bits separately.
         const bool is_mirrored = orientation == 2 || orientation == 3 || orientation >= 6;
         if (layout.tile_width > 0 && bits == 8 && is_mirrored) continue;
         EXPECT_TRUE(expect_as_opencv({.bits = bits}, turned));
@@ -254,7 +256,7 @@ Image pixels_of(const Samples& s, const Layout& layout, const DecodeSettings& se
   return image ? Image(*std::move(image)) : Image();
 }
 
-// Files that OpenCV, with libtiff's whole tiles, decoded wrongly.
+// OpenCV got these wrong, because it uses libtiff's whole tiles.
 TEST(Tiff, OfTilesHasThePixelsOfStrips) {
   const Layout tiles{.tile_width = 16, .tile_height = 16};
   for (int orientation = 1; orientation <= 8; ++orientation) {
@@ -275,7 +277,7 @@ TEST(Tiff, OfTilesHasThePixelsOfStrips) {
   }
 }
 
-// OpenCV read the first plane.
+// OpenCV read only the first plane.
 TEST(Tiff, OfPlanesOf16BitsHasThePixelsOfOneOfPixels) {
   for (const int count : {3, 4}) {
     Samples s{.bits = 16, .count = count, .extra = count == 4 ? EXTRASAMPLE_ASSOCALPHA : -1};
@@ -292,8 +294,8 @@ TEST(Tiff, OfPlanesOf16BitsHasThePixelsOfOneOfPixels) {
 
 constexpr Matte kMatte{20, 130, 240};
 
-// Ten pixels in a row, `kind` of whose last sample is of that type; of 16 bits, with other low
-// bytes.
+// Ten pixels in a row. The kind of the last sample is given by `kind`, a value of this `type`.
+// Samples of 16 bits have other low bytes.
 std::string tiff_with_alpha(std::uint32_t bits, std::uint64_t kind, std::uint32_t type) {
   constexpr std::array<std::uint8_t, 40> kValues{
       0,   0,   0,   0, 255, 128, 1, 0, 10,  20,  30,  255, 200, 100, 50, 128, 64, 32, 16,  64,
@@ -311,7 +313,7 @@ std::string tiff_with_alpha(std::uint32_t bits, std::uint64_t kind, std::uint32_
   return test::tiff_file(entries, samples);
 }
 
-// Results of Pillow 13.0 for these files by convert("RGBA") and alpha_composite on the matte.
+// Pillow 13.0's result for these files by convert("RGBA") and alpha_composite on the matte.
 TEST(Tiff, OfAlphaIsLaidUponAMatteAsPillowHasIt) {
   constexpr std::uint32_t kShort = 3;
   constexpr std::uint32_t kLong = 4;
@@ -354,7 +356,7 @@ TEST(Tiff, OfAlphaIsLaidUponAMatteAlikeInEveryLayout) {
   }
 }
 
-// One strip or tile of the whole picture, in which a stop is seen all the same.
+// A single strip or tile for the whole picture still notices a stop.
 TEST(Tiff, OfOneBlockAsksWhetherToStopAllAlong) {
   for (const int compression :
        {COMPRESSION_NONE, COMPRESSION_LZW, COMPRESSION_LZMA, COMPRESSION_JPEG}) {
@@ -386,7 +388,7 @@ Samples samples_for(int compression) {
   return {.photometric = PHOTOMETRIC_MINISBLACK, .bits = 1, .count = 1, .compression = compression};
 }
 
-// OpenCV leaves what cannot be decoded black.
+// OpenCV leaves black what it cannot decode.
 TEST(Tiff, WhoseDataIsBrokenIsCorruptNotHalfAPicture) {
   for (const Layout& layout : {Layout{.width = 64, .height = 64}, {.width = 600, .height = 600}}) {
     for (const int compression : {COMPRESSION_LZW, COMPRESSION_ADOBE_DEFLATE, COMPRESSION_LZMA,
@@ -405,7 +407,7 @@ TEST(Tiff, WhoseDataIsBrokenIsCorruptNotHalfAPicture) {
   }
 }
 
-// One strip, of a JPEG.
+// A TIFF with a single strip that is a JPEG.
 std::string tiff_around(const std::string& jpeg, std::uint32_t width, std::uint32_t height) {
   auto entries = test::tiff_entries({.width = width, .height = height}, jpeg.size());
   for (test::TiffEntry& entry : entries) {
@@ -425,7 +427,7 @@ TEST(Tiff, OfAJpegOfTooFewRowsOrColumnsIsCorrupt) {
   }
 }
 
-// Without its second half, which libtiff makes gray, white or black.
+// The second half is missing. libtiff makes it grey, white or black.
 TEST(Tiff, WhoseDataIsCutOffIsTruncated) {
   const Samples noise{.photometric = PHOTOMETRIC_YCBCR};
   const auto pixels = test::tiff_samples_of(noise, {0, 0, 64, 64}, 0);
@@ -438,7 +440,7 @@ TEST(Tiff, WhoseDataIsCutOffIsTruncated) {
   EXPECT_EQ(error->detail, "libtiff: Premature end of JPEG file");
 }
 
-// The only strip of a TIFF that libtiff wrote, which has its directory behind it.
+// The only strip of a TIFF that libtiff wrote. The directory follows it.
 std::string strip_of(const std::string& bytes) {
   std::uint32_t end = 0;
   std::memcpy(&end, bytes.data() + 4, 4);
@@ -455,7 +457,7 @@ std::string tiff_around_ccitt(int compression, const std::string& data, std::uin
   return test::tiff_file(entries, data);
 }
 
-// Libtiff reads others than were written.
+// libtiff does not read back what it wrote.
 TEST(Tiff, OfCcittsWordsIsUnsupported) {
   Samples s = samples_for(COMPRESSION_CCITTFAX4);
   s.compression = COMPRESSION_CCITTRLEW;
@@ -473,7 +475,7 @@ std::string bytes_of_bits(std::string bits) {
   return bytes;
 }
 
-// Libtiff goes on at the next row.
+// libtiff continues at the next row.
 TEST(Tiff, OfCcittsWhoseRowsEndEarlyIsTruncated) {
   const std::string end = "000000000001";
   const std::string white = "1101100110101";         // 64 pixels
@@ -499,7 +501,7 @@ TEST(Tiff, OfCcittsWhoseRowsAreNotThereIsTruncated) {
     };
     EXPECT_FALSE(error(fax, side));
     EXPECT_FALSE(error(fax, side - 1));
-    EXPECT_FALSE(error(fax.substr(0, fax.size() - 2), side));  // whole, if not ended
+    EXPECT_FALSE(error(fax.substr(0, fax.size() - 2), side));  // complete, but without its end mark
     for (const auto& cut : {error(fax.substr(0, fax.size() / 2), side), error(fax, 2 * side)}) {
       ASSERT_TRUE(cut) << side;
       EXPECT_EQ(cut->kind, Kind::kTruncated) << cut->detail;
@@ -507,10 +509,10 @@ TEST(Tiff, OfCcittsWhoseRowsAreNotThereIsTruncated) {
   }
 }
 
-// A JPEG whose damage is in a few blocks is taken as one that lies in no TIFF.
+// A JPEG with a few damaged blocks is treated like one outside a TIFF.
 TEST(Tiff, OfAJpegThatLibjpegWarnsAboutHasItsWarning) {
   std::string jpeg(as_text(make_jpeg_of(64, 32)));
-  jpeg.insert(jpeg.size() - 2, 100, 'x');  // before the marker of its end
+  jpeg.insert(jpeg.size() - 2, 100, 'x');  // before its end marker
   const auto expected = decode(as_bytes(jpeg), {});
   const std::string bytes = tiff_around(jpeg, 64, 32);
   const auto image = decode(as_bytes(bytes), {});
@@ -520,7 +522,7 @@ TEST(Tiff, OfAJpegThatLibjpegWarnsAboutHasItsWarning) {
   EXPECT_EQ(image->warning, expected->warning);
 }
 
-// Without a question whether to stop.
+// While such a block is decoded, nothing asks whether to stop.
 TEST(Tiff, WhoseBlocksAreDecodedAtOnceHasFewPixels) {
   for (const std::uint32_t side : {5792U, 5808U}) {
     auto entries = test::tiff_entries({.width = side, .height = side}, 1);

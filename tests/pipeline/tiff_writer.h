@@ -14,14 +14,14 @@
 
 namespace winnow::test {
 
-// TIFFs of many kinds, written by libtiff, of a picture of slopes.
+// TIFFs of many kinds, written by libtiff, with a picture of gradients.
 
-// The layout of pixels in a file.
+// The layout of the pixels in a file.
 struct TiffLayout {
   std::uint32_t width = 37;
   std::uint32_t height = 29;
   std::uint32_t strip_rows = 0;  // 0: one strip
-  std::uint32_t tile_width = 0;  // 0: in strips
+  std::uint32_t tile_width = 0;  // 0: strips
   std::uint32_t tile_height = 0;
   bool big_endian = false;
   int orientation = 1;
@@ -116,7 +116,7 @@ inline void set_tiff_fields(TIFF* tiff, const TiffSamples& s, const TiffLayout& 
   }
 }
 
-// Slopes with some noise, so that every codec has something to do.
+// Gradients with some noise, so that every codec has something to do.
 inline std::uint8_t tiff_slope(std::uint32_t x, std::uint32_t y, int sample) {
   const std::uint32_t noise = (x * 2654435761U ^ y * 40503U) >> 7;
   return static_cast<std::uint8_t>(3 * x + 2 * y + static_cast<std::uint32_t>(50 * sample) +
@@ -132,7 +132,7 @@ inline std::vector<std::uint8_t> tiff_some_bytes(std::size_t size, std::uint32_t
   return out;
 }
 
-// A strip or tile of the same picture, whatever the layout.
+// The samples of a strip or tile: the same picture in any layout.
 inline std::vector<std::uint8_t> tiff_samples_of(const TiffSamples& s, const Box& box, int plane) {
   const bool separate = s.planes == PLANARCONFIG_SEPARATE;
   std::vector<std::uint8_t> out;

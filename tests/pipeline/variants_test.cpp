@@ -1,5 +1,5 @@
-// Variants made once, at ingest: what is stored of them, what of them training sees, and that
-// nothing else changes.
+// Variants that an ingest makes: how they are stored, which of them training sees, and that nothing
+// else changes.
 #include "pipeline/augment/variants.h"
 
 #include <gmock/gmock.h>
@@ -41,7 +41,8 @@ constexpr int kCopies = 5;
 constexpr VariantSettings kVariants{
     .copies = kCopies, .recipe = Recipe::kCifar, .height_px = 24, .width_px = 20, .seed = 9};
 
-// Gray and colour, encoded and raw, of the stored size and of others, of all splits, some broken.
+// Inputs of all splits: grey and colour, encoded and raw, of the stored size and others, some
+// broken.
 FakeSource make_source(int count = 40) {
   std::mt19937_64 random(3);
   FakeSource source;
@@ -85,7 +86,7 @@ std::map<std::string, Bytes> tree_of(const fs::path& root) {
   return files;
 }
 
-// The expected variant k of a sample at `geometry`, if that is the stored size.
+// The expected variant k of a sample whose stored size is `geometry`.
 std::vector<std::uint8_t> expected(const Image& image, Split split, SampleId id, int k,
                                    int channels) {
   const Geometry geometry{kVariants.height_px, kVariants.width_px, channels};
@@ -156,8 +157,8 @@ TEST_F(Variants, ChangeNothingElse) {
   EXPECT_EQ(options_of(m).store, Store::kRaw);
 }
 
-// The heart of it: over each block of epochs every variant once, with the pixels that augment()
-// makes of the original by that variant's key, the same on any number of threads.
+// The central promise: each block of epochs has every variant once, on any number of threads. Its
+// pixels are those that augment() makes from the original with the key of the variant.
 TEST_F(Variants, TrainingSeesEachOnceInAsManyEpochs) {
   const Cache cache = open();
   const SampleSet samples = select_samples(cache, Split::kTrain, "");
@@ -358,7 +359,7 @@ TEST_F(Variants, DamageToOneIsFound) {
   const SampleId id = select_samples(open(), Split::kTrain, "").ids.front();
   const fs::path shard = folder_ / "cache" / "shards" / "00000.mdb";
   Bytes bytes = read_file(shard);
-  const auto last = [&] {  // a byte of the last variant, where it lies in the file
+  const auto last = [&] {  // a byte of the last variant, as located in the file
     const Cache cache = open();
     const RecordView record = cache.record(id);
     const auto at =

@@ -29,7 +29,7 @@ std::vector<std::uint8_t> shown(const Batch& batch, const View& view) {
   return pixels;
 }
 
-// One image padded by a pixel on each side with what lies within its border.
+// One image, padded on each side by one pixel of the border.
 std::vector<int> padded(const Batch& batch, std::size_t image) {
   const int h = batch.height_px;
   const int w = batch.width_px;

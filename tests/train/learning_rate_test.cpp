@@ -51,7 +51,7 @@ TEST(LearningRate, StraightLineIsPolyOfPowerOne) {
 
 TEST(LearningRate, ChangesByEpochsWhereAskedTo) {
   const LearningRate rate = rate_of("cosine", {{"lr_per_epoch", {1}}});
-  // the first of one epoch of warm-up
+  // The first of one epoch of warm-up
   for (int step = 0; step < 4; ++step) EXPECT_DOUBLE_EQ(rate_at(rate, step), 0.8);
   // CosineAnnealingLR(T_max=5), stepped at the end of each epoch, after one epoch of warm-up.
   for (int step = 4; step < 24; ++step) {

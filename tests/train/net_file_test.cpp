@@ -29,7 +29,7 @@ NetChoice example(const std::string& net) {
   return read_net_file((kExamples / (net + ".toml")).string());
 }
 
-// to_text() covers operations, attributes, shapes and parameters. The rest decides the initial
+// To_text() covers operations, attributes, shapes and parameters. The rest decides the initial
 // values and which of them are decayed.
 void expect_equal(const Graph& described, const Graph& built) {
   EXPECT_EQ(to_text(described), to_text(built));

@@ -99,7 +99,7 @@ TEST_P(OptimizerResume, TwoAndTwoStepsAreFourWithAverages) {
   EXPECT_NE(whole.ema.front().data, two.ema.front().data);
   const Checkpoint plain = trained("plain", 4);
   EXPECT_TRUE(plain.ema.empty());
-  // lookahead's slow weights
+  // Lookahead's slow weights
   EXPECT_EQ(whole.optimizer.size(), plain.optimizer.size() + whole.model.size());
   EXPECT_NE(whole.model.front().data, plain.model.front().data);
 }

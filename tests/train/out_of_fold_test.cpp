@@ -101,7 +101,7 @@ TEST(OutOfFold, RefusesWhatIsDamaged) {
     }
     for (std::size_t size = 0; size < whole.size(); ++size) {
       write_text(run / file, whole.substr(0, size));
-      // only the final "\n" is missing
+      // Only the final "\n" is missing
       if (size + 1 == whole.size() && file == "out-of-fold.json") continue;
       EXPECT_THROW(read_out_of_fold(run), FormatError) << file << " cut to " << size;
     }

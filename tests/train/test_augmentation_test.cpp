@@ -134,7 +134,7 @@ TEST(ViewMeans, OfEqualPredictionsAreThatPrediction) {
 
 TEST(LossesOfLogits, AreThoseOfTheProgram) {
   for (const LossRow& row : losses()) {
-    // such a loss is not defined for an image, and its runs are not evaluated
+    // Such a loss is not defined for an image, and its runs are not evaluated
     if (!row.reads_labels()) continue;
     SCOPED_TRACE(row.name);
     NetOptions options = square_images(16, 3);

@@ -169,7 +169,7 @@ TEST_F(Trainer, AveragesOfEachNetBeginWithTheWeightsThatItsRunBeginsWith) {
         place_weights(*backend, model, {&find_optimizer("sgd"), o.recipe.options, 10});
     const float* const placed = model.tensors.front().ema.data();
     complete_weights(model, job, o.start, o.execution.threads.decode, *comm);
-    // the address that the backend's weights hold
+    // The address that the backend's weights hold
     EXPECT_EQ(model.tensors.front().ema.data(), placed);
     for (const Model::Tensor& t : model.tensors) {
       if (t.about.init == Init::kWhitening) {
