@@ -16,8 +16,7 @@ import pathlib
 import re
 import sys
 
-FOLDERS = "common,datasets,dedup,pipeline,train,python,tests/train,tests/dedup,tests/pipeline"  # add a folder when its comments hold
-SKIPPED = ("common/comm/mpi/", "common/json")
+FOLDERS = "common,datasets,dedup,pipeline,train,app,tools,python,tests"  # add a folder when its comments hold
 SUFFIXES = {".h", ".hpp", ".cpp", ".cc", ".cu", ".cuh"}
 LONGEST = 400
 COLUMNS = 100

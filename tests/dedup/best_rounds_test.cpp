@@ -59,7 +59,7 @@ class Judge {
 };
 
 // How often each row was the worse one.
-std::map<std::uint32_t, int> lost_of(const std::vector<std::optional<ToldPair>>& told) {
+std::map<std::uint32_t, int> lost_of(const std::vector<std::optional<PictureComparison>>& told) {
   std::map<std::uint32_t, int> lost;
   for (const auto& pair : told) {
     if (pair) ++lost[pair->preference.worse];

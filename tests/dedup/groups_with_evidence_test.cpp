@@ -153,7 +153,7 @@ TEST(GroupsWithEvidence, AreRefusedWhereTheFileIsNotWhole) {
 }
 
 // The same as deduplicate() reports if groups are connected components.
-TEST(ToldGroups, ByCodesAreThoseThatWereDecided) {
+TEST(GroupsWithEvidence, ByCodesAreThoseThatWereDecided) {
   std::vector<TestImage> images;
   CounterRng rng = test_rng(7);
   for (std::uint32_t row = 0; row < 300; ++row) {
@@ -218,7 +218,7 @@ TEST(GroupsWithEvidence, ChainsAreMarkedAsDeduplicateMarksThem) {
 }
 
 // As winnow split and folds report blocks.
-TEST(ToldGroups, OfComponentsSayWhatPicturesTold) {
+TEST(GroupsWithEvidence, OfComponentsSayWhatPicturesTold) {
   const Told one;
   Selection selection = one.result.selection;
   const GroupsWithEvidence told = components_with_evidence(

@@ -218,7 +218,7 @@ TEST_F(KnownInPieces, AreAsFarFromStrangersAsInOneTable) {
   std::vector<std::uint32_t> numbers(kept_.size());
   std::iota(numbers.begin(), numbers.end(), std::uint32_t{0});
   EXPECT_EQ(searched_count(known_), kept_.size());
-  EXPECT_EQ(stranger_distance(known_), stranger_distance(kept_, numbers));
+  EXPECT_EQ(non_duplicate_distance(known_), non_duplicate_distance(kept_, numbers));
   // More landmarks than a sample holds, and more than are all searched for.
   CounterRng rng(5, 0, 0, RandomUse::kTest);
   LandmarkTable many;

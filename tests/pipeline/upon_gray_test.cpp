@@ -27,7 +27,7 @@ TEST(UponGray, ShowsWhatIsOpaqueAndHidesTheRest) {
 
 TEST(UponGray, PixelsThatAreMultipliedAreNotMultipliedAgain) {
   Image rows = image_of(1, {255, 0, 128});  // white, with alpha 255, 0 and 128
-  lay_upon_gray(rows, image_of(1, {255, 0, 128}).view(), true);
+  compose_on_gray(rows, image_of(1, {255, 0, 128}).view(), true);
   EXPECT_EQ(values_of(rows), (std::vector<int>{255, 128, 192}));
 }
 
