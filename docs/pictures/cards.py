@@ -1,4 +1,4 @@
-"""What the programs beside this share: cards with photos and a line of words below, and which winnow they run."""
+"""Parts that the programs beside this share: cards with photos and a line of words below, and which winnow they run."""
 
 import os
 import pathlib
@@ -13,6 +13,7 @@ INK, QUIET, CARD, EDGE = "#1f2328", "#59636e", "#f6f8fa", "#d1d9e0"
 
 
 def program():
+    """The winnow that is run: the variable WINNOW."""
     return os.path.abspath(os.environ.get("WINNOW") or sys.exit("WINNOW names the program: WINNOW=build/release/winnow"))
 
 
