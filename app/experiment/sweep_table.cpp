@@ -90,8 +90,8 @@ void judge_family(const std::vector<std::size_t>& family, const SweepJudge& judg
   std::vector<std::optional<double>> control;
   for (const std::size_t i : family) {
     const ArmResult& arm = results[i];
-    control.push_back(arm.beside_control ? arm.beside_control->p : std::nullopt);
-    alone.push_back(arm.beside_all ? p_beside_all(results.front(), arm, judge) : std::nullopt);
+    control.push_back(arm.versus_control ? arm.versus_control->p : std::nullopt);
+    alone.push_back(arm.versus_all ? p_beside_all(results.front(), arm, judge) : std::nullopt);
   }
   const auto verdicts = judge_losses(alone);
   const auto control_of_all = holm_of_known(control);
