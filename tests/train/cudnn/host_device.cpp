@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
@@ -36,6 +37,13 @@ double element_at(const void* data, Element type, std::int64_t i) {
   return std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16);
 }
 
+// What a tensor core sees of a factor in f32: 11 significant bits.
+double as_tf32(double value) {
+  if (std::isnan(value)) return value;
+  const auto bits = std::bit_cast<std::uint32_t>(static_cast<float>(value));
+  return std::bit_cast<float>((bits + 0xfffU + ((bits >> 13) & 1U)) & 0xffffe000U);
+}
+
 void set_element(void* data, Element type, std::int64_t i, double value) {
   const auto f32 = static_cast<float>(value);
   if (type == Element::kF32) {
@@ -55,10 +63,14 @@ void set_element(void* data, Element type, std::int64_t i, double value) {
 class HostProduct final : public Product {
  public:
   using Compute = std::function<void(const void* a, const void* b, void* result)>;
-  HostProduct(std::string plan, std::size_t workspace_bytes, Compute compute)
-      : plan_(std::move(plan)), workspace_bytes_(workspace_bytes), compute_(std::move(compute)) {}
+  HostProduct(std::string plan, bool tensor_cores, std::size_t workspace_bytes, Compute compute)
+      : plan_(std::move(plan)),
+        tensor_cores_(tensor_cores),
+        workspace_bytes_(workspace_bytes),
+        compute_(std::move(compute)) {}
   std::size_t workspace_bytes() const noexcept override { return workspace_bytes_; }
   std::string plan() const override { return plan_; }
+  bool uses_tensor_cores() const override { return tensor_cores_; }
   void run(Stream& stream, const void* a, const void* b, void* result,
            void* workspace) const override {
     static_cast<HostStream&>(stream).push([=, this] {
@@ -70,14 +82,21 @@ class HostProduct final : public Product {
 
  private:
   std::string plan_;
+  bool tensor_cores_;
   std::size_t workspace_bytes_;
   Compute compute_;
 };
 
-std::vector<double> numbers(const void* data, Element type, std::int64_t count) {
+// A factor as a product with such operands takes it.
+double factor_at(const void* data, Element type, bool tf32, std::int64_t i) {
+  const double value = element_at(data, type, i);
+  return type == Element::kF32 && tf32 ? as_tf32(value) : value;
+}
+
+std::vector<double> factors(const void* data, Element type, bool tf32, std::int64_t count) {
   std::vector<double> all(static_cast<std::size_t>(count));
   for (std::int64_t i = 0; i < count; ++i) {
-    all[static_cast<std::size_t>(i)] = element_at(data, type, i);
+    all[static_cast<std::size_t>(i)] = factor_at(data, type, tf32, i);
   }
   return all;
 }
@@ -96,7 +115,7 @@ void convolve(const ConvolutionDescription& d, const void* a, const void* b, voi
   const std::int64_t y_count = e.x.n * e.y.h * e.y.w * e.y.c;
   const auto operand = [&](Pass computed_in, std::int64_t count, const void* data) {
     return d.pass == computed_in ? std::vector<double>(static_cast<std::size_t>(count), 0.0)
-                                 : numbers(data, d.type, count);
+                                 : factors(data, d.type, d.tf32, count);
   };
   std::vector<double> x = operand(Pass::kBackwardData, x_count, a);
   std::vector<double> w =
@@ -151,8 +170,9 @@ void multiply(const MatmulDescription& d, const void* a, const void* b, void* re
     for (std::int64_t j = 0; j < d.n; ++j) {
       double sum = 0;
       for (std::int64_t l = 0; l < d.k; ++l) {
-        sum += element_at(a, d.type, first_a + (d.transpose_a ? l * d.m + i : i * d.k + l)) *
-               element_at(b, d.type, first_b + (d.transpose_b ? j * d.k + l : l * d.n + j));
+        const std::int64_t at_a = first_a + (d.transpose_a ? l * d.m + i : i * d.k + l);
+        const std::int64_t at_b = first_b + (d.transpose_b ? j * d.k + l : l * d.n + j);
+        sum += factor_at(a, d.type, d.tf32, at_a) * factor_at(b, d.type, d.tf32, at_b);
       }
       set_element(result, d.result, row * d.n + j, sum);
     }
@@ -230,7 +250,9 @@ Memory HostDevice::allocate_host(std::size_t bytes) {
   return aligned_memory(bytes, [] {});
 }
 
-std::unique_ptr<Stream> HostDevice::make_stream() { return std::make_unique<HostStream>(health_); }
+std::unique_ptr<Stream> HostDevice::make_stream() {
+  return std::make_unique<HostStream>(health_, traffic_);
+}
 std::unique_ptr<Event> HostDevice::make_event() { return std::make_unique<HostEvent>(); }
 
 const kernels::Table& HostDevice::kernels() const noexcept { return kernels::host_kernels(); }
@@ -242,15 +264,20 @@ std::unique_ptr<Product> HostDevice::make_convolution(const ConvolutionDescripti
   if (!options_.has_libraries || (mixed && !options_.has_mixed_convolutions)) return nullptr;
   const std::vector<std::string>& engines = options_.engines;
   if (plan != nullptr && !std::ranges::count(engines, *plan)) return nullptr;
+  ConvolutionDescription done = d;
+  done.tf32 = d.tf32 && options_.rounds_to_tf32;
   return std::make_unique<HostProduct>(
-      plan != nullptr ? *plan : engines.front(), kWorkspace,
-      [d](const void* a, const void* b, void* result) { convolve(d, a, b, result); });
+      plan != nullptr ? *plan : engines.front(), d.type != Element::kF32 || d.tf32, kWorkspace,
+      [done](const void* a, const void* b, void* result) { convolve(done, a, b, result); });
 }
 
 std::unique_ptr<Product> HostDevice::make_matmul(const MatmulDescription& d) {
   if (!options_.has_libraries) return nullptr;
+  MatmulDescription done = d;
+  done.tf32 = d.tf32 && options_.rounds_to_tf32;
   return std::make_unique<HostProduct>(
-      "loops", 0, [d](const void* a, const void* b, void* result) { multiply(d, a, b, result); });
+      "loops", d.type != Element::kF32 || d.tf32, 0,
+      [done](const void* a, const void* b, void* result) { multiply(done, a, b, result); });
 }
 
 }  // namespace winnow::train::cudnn

@@ -31,14 +31,14 @@ enum class ThreadOrder : std::uint8_t { kAscending, kDescending, kShuffled };
 
 class HostStream final : public Stream {
  public:
-  explicit HostStream(std::shared_ptr<HostHealth> health = std::make_shared<HostHealth>())
-      : health_(std::move(health)) {}
+  explicit HostStream(std::shared_ptr<HostHealth> health = std::make_shared<HostHealth>(),
+                      std::shared_ptr<TrafficCounter> traffic = std::make_shared<TrafficCounter>())
+      : Stream(std::move(traffic)), health_(std::move(health)) {}
   explicit HostStream(ThreadOrder order) : HostStream() { order_ = order; }
   ~HostStream() override = default;
   ThreadOrder order() const noexcept { return order_; }
   void push(std::function<void()> work) { queue_.push_back(std::move(work)); }
 
-  void copy(void* to, const void* from, std::size_t bytes) override;
   void record(Event& event) override;
   void wait(const Event& event) override;
   void synchronize() override { run_until(given()); }
@@ -48,6 +48,8 @@ class HostStream final : public Stream {
   void run_until(std::size_t count);
 
  private:
+  void copy(void* to, const void* from, std::size_t bytes) override;
+
   std::shared_ptr<HostHealth> health_;
   std::deque<std::function<void()>> queue_;
   std::size_t done_ = 0;
@@ -56,9 +58,10 @@ class HostStream final : public Stream {
 
 struct HostDeviceOptions {
   std::size_t memory_bytes = std::size_t{1} << 40;
-  bool has_libraries = true;           // without them, our own loops replace cuDNN and cuBLAS
-  bool has_mixed_convolutions = true;  // convolutions of bf16 or f16 activations with f32 results
-  // Engines for convolutions, the best first. All give the same numbers.
+  bool has_libraries = true;           // else own loops take the place of cuDNN and cuBLAS
+  bool has_mixed_convolutions = true;  // of activations in bf16 or f16 with results in f32
+  bool rounds_to_tf32 = true;          // factors, as tensor cores do, where a product may
+  // What convolutions can be computed by, the best first; all give the same numbers.
   std::vector<std::string> engines = {"engine 1", "engine 2"};
 };
 
@@ -77,6 +80,7 @@ class HostDevice final : public Device {
   Memory allocate(std::size_t bytes) override;
   Memory allocate_host(std::size_t bytes) override;
   std::size_t free_bytes() const override { return options_.memory_bytes - use_->bytes; }
+  Traffic traffic() const noexcept override { return traffic_->now(); }
   std::unique_ptr<Stream> make_stream() override;
   std::unique_ptr<Event> make_event() override;
   const kernels::Table& kernels() const noexcept override;
@@ -90,8 +94,9 @@ class HostDevice final : public Device {
  private:
   const HostDeviceOptions options_;
   Card card_;
-  std::shared_ptr<HostDeviceUse> use_;  // shared with allocated memory
-  std::shared_ptr<HostHealth> health_;  // shared with all streams
+  std::shared_ptr<HostDeviceUse> use_;  // shared with what was allocated
+  std::shared_ptr<HostHealth> health_;  // and with all streams
+  std::shared_ptr<TrafficCounter> traffic_ = std::make_shared<TrafficCounter>();
 };
 
 }  // namespace winnow::train::cudnn

@@ -13,45 +13,16 @@
 #include "tests/common/temporary_folder.h"
 #include "tests/train/cases.h"
 #include "tests/train/conformance.h"
+#include "tests/train/cudnn/asked_for.h"
+#include "tests/train/cudnn/patterns.h"
 #include "train/backend/cudnn/compiled.h"
 #include "train/backend/cudnn/cudnn_convolution_internal.h"
-#include "train/backend/cudnn/kernels.h"
 #include "train/backend/cudnn/plan_cache.h"
 
 // cuDNN plans for cards that are not present, from their properties alone.
 namespace winnow::train::cudnn::plans_test {
 
-using AllConvolutions = std::map<std::string, ConvolutionDescription>;  // keyed by to_string()
-
-// A device that computes nothing and records what it is asked for.
-class AskedFor final : public Device {
- public:
-  const Card& card() const noexcept override { return card_; }
-  std::size_t free_bytes() const override { return 0; }
-  Memory allocate(std::size_t) override {
-    return {nullptr, [](std::byte*) {}};
-  }
-  Memory allocate_host(std::size_t) override {
-    return {nullptr, [](std::byte*) {}};
-  }
-  std::unique_ptr<Stream> make_stream() override { return nullptr; }
-  std::unique_ptr<Event> make_event() override { return nullptr; }
-  const kernels::Table& kernels() const noexcept override { return table_; }
-  std::unique_ptr<Product> make_convolution(const ConvolutionDescription& d,
-                                            const std::string*) override {
-    convolutions.emplace(to_string(d), d);
-    return nullptr;
-  }
-  std::unique_ptr<Product> make_matmul(const MatmulDescription&) override { return nullptr; }
-
-  AllConvolutions convolutions;
-
- private:
-  Card card_;
-  kernels::Table table_{};
-};
-
-// Every convolution of the nets and of the table of operations.
+// Every convolution of the nets and of the operations' table.
 AllConvolutions convolutions(const CompileOptions& options) {
   AskedFor device;
   for (const OpCase& made : op_cases()) compile_graph(made.graph, options, device);
@@ -61,30 +32,7 @@ AllConvolutions convolutions(const CompileOptions& options) {
   return std::move(device.convolutions);
 }
 
-struct SimulatedCard {
-  const char* name;
-  const char* properties;
-};
-const SimulatedCard kCards[] = {
-    {"H200",
-     R"({"deviceId":0,"cudaDeviceId":0,"deviceVer":900,"driverVer":13000,)"
-     R"("maxGridSize":[2147483647,65535,65535],"maxBlockSize":[1024,1024,64],"regsPerBlock":65536,)"
-     R"("multiProcessorCount":132,"warpSize":32,"maxSharedMemoryPerBlock":49152,)"
-     R"("maxSharedMemoryPerBlockOptin":232448,"reservedSharedMemoryPerBlock":1024,)"
-     R"("maxRegistersPerSM":65536,"maxCtasPerSM":32,"maxThreadsPerBlock":1024,)"
-     R"("maxThreadsPerSM":2048,"pciDeviceId":0,"isTccDriver":0,"supportCoopLaunch":1,)"
-     R"("smClockRateKHz":1980000,"memClockRateKHz":3201000,"l2CacheSize":62914560,)"
-     R"("totalGlobalMem":150754820096,"deviceName":"NVIDIA H200"})"},
-    {"A100",
-     R"({"deviceId":0,"cudaDeviceId":0,"deviceVer":800,"driverVer":13000,)"
-     R"("maxGridSize":[2147483647,65535,65535],"maxBlockSize":[1024,1024,64],"regsPerBlock":65536,)"
-     R"("multiProcessorCount":108,"warpSize":32,"maxSharedMemoryPerBlock":49152,)"
-     R"("maxSharedMemoryPerBlockOptin":166912,"reservedSharedMemoryPerBlock":1024,)"
-     R"("maxRegistersPerSM":65536,"maxCtasPerSM":32,"maxThreadsPerBlock":1024,)"
-     R"("maxThreadsPerSM":2048,"pciDeviceId":0,"isTccDriver":0,"supportCoopLaunch":1,)"
-     R"("smClockRateKHz":1410000,"memClockRateKHz":1215000,"l2CacheSize":41943040,)"
-     R"("totalGlobalMem":42505273344,"deviceName":"NVIDIA A100-SXM4-40GB"})"},
-};
+const SimulatedCard& kH200 = simulated_cards().front();
 
 struct Setting {
   const char* name;
@@ -97,8 +45,8 @@ class Plans
     : public testing::TestWithParam<std::tuple<SimulatedCard, Setting, /* deterministic */ bool>> {
 };
 INSTANTIATE_TEST_SUITE_P(All, Plans,
-                         testing::Combine(testing::ValuesIn(kCards), testing::ValuesIn(kSettings),
-                                          testing::Bool()),
+                         testing::Combine(testing::ValuesIn(simulated_cards().first(2)),
+                                          testing::ValuesIn(kSettings), testing::Bool()),
                          [](const auto& info) {
                            return std::string(std::get<0>(info.param).name) + "_" +
                                   std::get<1>(info.param).name +
@@ -136,7 +84,7 @@ ConvolutionDescription some_convolution(Pass pass, Element type, Element result)
 constexpr Pass kPasses[] = {Pass::kForward, Pass::kBackwardData, Pass::kBackwardFilter};
 
 TEST(PlanSearch, FindsNothingForWhatNoEngineComputes) {
-  const Descriptor properties = make_card_properties(kCards[0].properties);
+  const Descriptor properties = make_card_properties(kH200.properties);
   const PlanTarget target{.handle = nullptr, .properties = &properties};
   ConvolutionDescription d = some_convolution(Pass::kForward, Element::kF32, Element::kF32);
   d.extents.y.h = 5;  // does not match the extents
@@ -146,7 +94,7 @@ TEST(PlanSearch, FindsNothingForWhatNoEngineComputes) {
 }
 
 TEST(PlanSearch, KeepsToWhatWasAskedFor) {
-  const Descriptor properties = make_card_properties(kCards[0].properties);
+  const Descriptor properties = make_card_properties(kH200.properties);
   const PlanTarget target{.handle = nullptr, .properties = &properties};
   for (const Pass pass : kPasses) {
     const auto d = some_convolution(pass, Element::kF32, Element::kF32);
@@ -162,8 +110,25 @@ TEST(PlanSearch, KeepsToWhatWasAskedFor) {
   }
 }
 
+// Of layers with channels that they take.
+TEST(PlanSearch, SaysWhichPlansAreForTensorCores) {
+  for (const SimulatedCard& card : simulated_cards()) {
+    const Descriptor properties = make_card_properties(card.properties);
+    const PlanTarget target{.handle = nullptr, .properties = &properties};
+    for (const Pass pass : kPasses) {
+      auto d = some_convolution(pass, Element::kF32, Element::kF32);
+      const auto exact = find_plan(d, target);
+      d.tf32 = true;
+      const auto rounding = find_plan(d, target);
+      ASSERT_TRUE(exact && rounding);
+      EXPECT_FALSE(exact->tensor_cores) << card.name << ", " << name_of(pass);
+      EXPECT_TRUE(rounding->tensor_cores) << card.name << ", " << name_of(pass);
+    }
+  }
+}
+
 TEST(PlanSearch, TakesTheEngineThatIsNamedOrNone) {
-  const Descriptor properties = make_card_properties(kCards[0].properties);
+  const Descriptor properties = make_card_properties(kH200.properties);
   const PlanTarget target{.handle = nullptr, .properties = &properties};
   for (const Pass pass : kPasses) {
     const auto d = some_convolution(pass, Element::kBf16, Element::kBf16);
@@ -184,7 +149,7 @@ TEST(PlanSearch, TakesTheEngineThatIsNamedOrNone) {
 }
 
 TEST(PlanSearch, StoredPlansAreTakenUpAgain) {
-  const Descriptor properties = make_card_properties(kCards[0].properties);
+  const Descriptor properties = make_card_properties(kH200.properties);
   const PlanTarget target{.handle = nullptr, .properties = &properties};
   const TemporaryFolder folder;
   const PlanCache cache(folder.path());
@@ -200,13 +165,14 @@ TEST(PlanSearch, StoredPlansAreTakenUpAgain) {
       ASSERT_TRUE(again);
       EXPECT_EQ(again->name, plan->name);
       EXPECT_EQ(again->workspace_bytes, plan->workspace_bytes);
+      EXPECT_EQ(again->tensor_cores, plan->tensor_cores);
       EXPECT_EQ(to_json(*again), to_json(*plan));
     }
   }
 }
 
 TEST(PlanSearch, TakesNoStoredPlanThatIsNone) {
-  const Descriptor properties = make_card_properties(kCards[0].properties);
+  const Descriptor properties = make_card_properties(kH200.properties);
   const PlanTarget target{.handle = nullptr, .properties = &properties};
   const auto plan =
       find_plan(some_convolution(Pass::kForward, Element::kBf16, Element::kBf16), target);

@@ -2,7 +2,10 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <functional>
+#include <iostream>
 #include <memory>
+#include <set>
 #include <vector>
 
 #include "common/error.h"
@@ -87,8 +90,55 @@ TEST(TrainingOnACard, AllocatesOnce) {
   EXPECT_EQ(device->use().bytes, 0U);
 }
 
-// A card that fails at any moment of a step gives an error, not a hang or a crash. All memory is
-// freed.
+std::uint64_t bytes_of_values(const Graph& graph, const std::set<ValueId>& ids) {
+  std::uint64_t bytes = 0;
+  for (const ValueId id : ids) {
+    const Value& value = graph.value(id);
+    bytes += static_cast<std::uint64_t>(element_count(value.shape)) *
+             (value.storage == Storage::kU8 ? 1 : 4);
+  }
+  return bytes;
+}
+
+Traffic traffic_of(const HostDevice& device, const std::function<void()>& work) {
+  const Traffic before = device.traffic();
+  work();
+  const Traffic after = device.traffic();
+  return {after.to_device - before.to_device, after.to_host - before.to_host};
+}
+
+// Each micro-batch sends its pixels and targets and gets gradients, statistics and losses back; the
+// sums go to the card again. It is what a step with its sums on the card is measured against.
+TEST(TrainingOnACard, TheDeviceCountsTheBytesThatCrossInAStep) {
+  for (const std::int64_t micro_batch : {16, 8}) {
+    const auto device = std::make_shared<HostDevice>();
+    const auto card = make_cudnn_backend(device);
+    gpu::Recipe recipe = small(DType::kBF16, false);
+    recipe.micro_batch = micro_batch;
+    gpu::Training training(*card, recipe);
+    pipeline::Batch batch = gpu::synthetic_batch(0, 16, recipe.side, recipe.classes);
+    training.step(batch);
+    const Traffic step = traffic_of(*device, [&] { training.step(batch); });
+
+    const Graph& graph = training.program().graph();
+    std::set<ValueId> outputs, gradients;
+    for (const Output& output : graph.outputs) {
+      outputs.insert(output.value);
+      if (output.kind == OutputKind::kGradient) gradients.insert(output.value);
+    }
+    const auto of_inputs = graph.of_kind(ValueKind::kInput);
+    const std::uint64_t sent = bytes_of_values(graph, {of_inputs.begin(), of_inputs.end()});
+    const auto micro_batches = static_cast<std::uint64_t>(16 / micro_batch);
+    EXPECT_EQ(step.to_host, micro_batches * bytes_of_values(graph, outputs));
+    EXPECT_GE(step.to_device, micro_batches * sent + bytes_of_values(graph, gradients));
+    EXPECT_LE(step.to_device, micro_batches * sent + bytes_of_values(graph, outputs) + 256);
+    std::cout << "ResNet-20, " << micro_batches << " micro-batches: " << step.to_host
+              << " bytes to the host in a step, " << step.to_device << " to the card\n";
+  }
+}
+
+// A card that breaks at any moment of a step is an error, neither a hang nor a crash, and what was
+// taken is given back.
 TEST(TrainingOnACard, ABrokenCardIsAnError) {
   const auto device = std::make_shared<HostDevice>();
   const gpu::Recipe recipe = small(DType::kF32, false);

@@ -96,12 +96,12 @@ class CardWeights final : public WeightStore {
         std::ranges::copy(std::as_bytes(parts[p]), staging_.get() + places_[t][p]);
       }
     }
-    stream_->copy(block_.get(), staging_.get(), bytes_);
+    stream_->copy_to_device(block_.get(), staging_.get(), bytes_);
     stream_->record(*changed_);
   }
 
   void store() override {
-    stream_->copy(staging_.get(), block_.get(), bytes_);
+    stream_->copy_to_host(staging_.get(), block_.get(), bytes_);
     stream_->synchronize();
     for (std::size_t t = 0; t < tensors_.size(); ++t) {
       const auto parts = parts_of(tensors_[t]);
@@ -121,12 +121,12 @@ class CardWeights final : public WeightStore {
     copy_on_host(host_sums_.get(), sums.data(), sums.size_bytes());
     const StepScalars now{.step = step, .lr = lr, .finite = 1};
     std::memcpy(host_scalars_.get(), &now, sizeof now);
-    stream_->copy(sums_.get(), host_sums_.get(), sums.size_bytes());
-    stream_->copy(scalars_.get(), host_scalars_.get(), sizeof now);
+    stream_->copy_to_device(sums_.get(), host_sums_.get(), sums.size_bytes());
+    stream_->copy_to_device(scalars_.get(), host_scalars_.get(), sizeof now);
     if (known_finite) return true;
     device_->kernels().finite_check(
         {sum_at(0), static_cast<std::int64_t>(sums.size()), scalars_on_device()}, *stream_);
-    stream_->copy(host_scalars_.get(), scalars_.get(), sizeof now);
+    stream_->copy_to_host(host_scalars_.get(), scalars_.get(), sizeof now);
     stream_->synchronize();
     StepScalars after{};
     std::memcpy(&after, host_scalars_.get(), sizeof after);

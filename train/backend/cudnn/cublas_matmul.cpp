@@ -96,6 +96,15 @@ int algorithm_id(const cublasLtMatmulAlgo_t& algorithm) {
   return id;
 }
 
+bool is_on_tensor_cores(const cublasLtMatmulAlgo_t& algorithm) {
+  cublasLtNumericalImplFlags_t flags = 0;
+  std::size_t written = 0;
+  check(cublasLtMatmulAlgoCapGetAttribute(&algorithm, CUBLASLT_ALGO_CAP_NUMERICAL_IMPL_FLAGS,
+                                          &flags, sizeof(flags), &written),
+        "ask cuBLAS how an algorithm computes");
+  return (flags & CUBLASLT_NUMERICAL_IMPL_FLAGS_TENSOR_OP_MASK) != 0;
+}
+
 struct Parts {
   Operation operation;
   Layout first, second, result;
@@ -111,6 +120,7 @@ class CublasMatmul final : public Product {
   std::string plan() const override {
     return "cublaslt algorithm " + std::to_string(algorithm_id(found_.algo));
   }
+  bool uses_tensor_cores() const override { return is_on_tensor_cores(found_.algo); }
   void run(Stream& stream, const void* a, const void* b, void* result,
            void* workspace) const override {
     const float one = 1;

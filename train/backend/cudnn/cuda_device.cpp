@@ -91,7 +91,10 @@ class CudaDevice final : public Device {
   Memory allocate(std::size_t bytes) override;
   Memory allocate_host(std::size_t bytes) override;
   std::size_t free_bytes() const override { return memory().free; }
-  std::unique_ptr<Stream> make_stream() override { return std::make_unique<CudaStream>(index_); }
+  Traffic traffic() const noexcept override { return traffic_->now(); }
+  std::unique_ptr<Stream> make_stream() override {
+    return std::make_unique<CudaStream>(index_, traffic_);
+  }
   std::unique_ptr<Event> make_event() override { return std::make_unique<CudaEvent>(index_); }
   const kernels::Table& kernels() const noexcept override { return kernels::cuda_kernels(); }
   std::unique_ptr<Product> make_convolution(const ConvolutionDescription& d,
@@ -129,6 +132,7 @@ class CudaDevice final : public Device {
 
   int index_;
   Card card_;
+  std::shared_ptr<TrafficCounter> traffic_ = std::make_shared<TrafficCounter>();
   Convolutions convolutions_;
   Matmuls matmuls_;
 };
@@ -175,7 +179,8 @@ CudaEvent::CudaEvent(int device) {
 CudaEvent::~CudaEvent() { cudaEventDestroy(event_); }
 void CudaEvent::wait() const { check(cudaEventSynchronize(event_), "wait for the card"); }
 
-CudaStream::CudaStream(int device) : device_(device) {
+CudaStream::CudaStream(int device, std::shared_ptr<TrafficCounter> counter)
+    : Stream(std::move(counter)), device_(device) {
   check(cudaSetDevice(device), "use the card");
   check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "make a stream");
 }

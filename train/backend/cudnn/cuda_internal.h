@@ -34,20 +34,21 @@ class CudaEvent final : public Event {
 // A stream that does not synchronise with the default stream.
 class CudaStream final : public Stream {
  public:
-  explicit CudaStream(int device);
-  ~CudaStream() override;  // work given to it still completes
+  CudaStream(int device, std::shared_ptr<TrafficCounter> counter);
+  ~CudaStream() override;  // what was given to it still happens
   CudaStream(const CudaStream&) = delete;
   CudaStream& operator=(const CudaStream&) = delete;
 
   // Also makes the stream's GPU this thread's current one, which every launch on the stream needs.
   cudaStream_t native() const;
 
-  void copy(void* to, const void* from, std::size_t bytes) override;
   void record(Event& event) override;
   void wait(const Event& event) override;
   void synchronize() override;
 
  private:
+  void copy(void* to, const void* from, std::size_t bytes) override;
+
   int device_;
   cudaStream_t stream_ = nullptr;
 };

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -129,16 +130,20 @@ Descriptor engine_of(const Descriptor& config) {
   return std::move(engines.front());
 }
 
-EngineConfig examine(Descriptor config) {
-  const Descriptor engine = engine_of(config);
-  EngineConfig out{.config = std::move(config),
-                   .engine = engine.get(CUDNN_ATTR_ENGINE_GLOBAL_INDEX),
-                   .notes = {}};
+std::vector<EngineNote> notes_of(const Descriptor& engine) {
+  std::vector<EngineNote> notes;
   for (const auto raw :
        engine.get_array<cudnnBackendNumericalNote_t>(CUDNN_ATTR_ENGINE_NUMERICAL_NOTE)) {
-    if (const auto note = note_of(raw)) out.notes.push_back(*note);
+    if (const auto note = note_of(raw)) notes.push_back(*note);
   }
-  return out;
+  return notes;
+}
+
+EngineConfig examine(Descriptor config) {
+  const Descriptor engine = engine_of(config);
+  return {.config = std::move(config),
+          .engine = engine.get(CUDNN_ATTR_ENGINE_GLOBAL_INDEX),
+          .notes = notes_of(engine)};
 }
 
 // Returns the result of `make`; nullopt if cuDNN does not support it.
@@ -179,11 +184,13 @@ Plan finished(Descriptor descriptor) {
   descriptor.finalize();
   const auto configs = descriptor.get_descriptors(CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG,
                                                   CUDNN_BACKEND_ENGINECFG_DESCRIPTOR);
-  const std::int64_t engine = engine_of(configs.at(0)).get(CUDNN_ATTR_ENGINE_GLOBAL_INDEX);
+  const Descriptor engine = engine_of(configs.at(0));
+  const std::vector<EngineNote> notes = notes_of(engine);
   const auto workspace = descriptor.get(CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE);
   return {.plan = std::move(descriptor),
           .workspace_bytes = static_cast<std::size_t>(workspace),
-          .name = engine_name(engine)};
+          .name = engine_name(engine.get(CUDNN_ATTR_ENGINE_GLOBAL_INDEX)),
+          .tensor_cores = std::ranges::find(notes, EngineNote::kTensorCore) != notes.end()};
 }
 
 class CudnnConvolution final : public Product {
@@ -193,6 +200,7 @@ class CudnnConvolution final : public Product {
 
   std::size_t workspace_bytes() const noexcept override { return plan_.workspace_bytes; }
   std::string plan() const override { return plan_.name; }
+  bool uses_tensor_cores() const override { return plan_.tensor_cores; }
   void run(Stream& stream, const void* a, const void* b, void* result,
            void* workspace) const override;
 

@@ -44,7 +44,8 @@ std::vector<EngineConfig> propose(const OperationGraph& graph, const PlanTarget&
 struct Plan {
   Descriptor plan;
   std::size_t workspace_bytes = 0;
-  std::string name;  // "cudnn engine 46"
+  std::string name;           // "cudnn engine 46"
+  bool tensor_cores = false;  // the engine's note
 };
 constexpr std::size_t kMaxWorkspaceBytes = std::size_t{256} << 20;
 

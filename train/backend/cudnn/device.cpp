@@ -17,6 +17,16 @@ std::string types(Element type, Element result, bool tf32) {
 
 }  // namespace
 
+void Stream::copy_to_device(void* device, const void* host, std::size_t bytes) {
+  counter_->add_to_device(bytes);
+  copy(device, host, bytes);
+}
+
+void Stream::copy_to_host(void* host, const void* device, std::size_t bytes) {
+  counter_->add_to_host(bytes);
+  copy(host, device, bytes);
+}
+
 std::string to_string(const ConvolutionDescription& d) {
   return std::string(name_of(d.pass)) + " " + types(d.type, d.result, d.tf32) + " " +
          to_string(d.extents) + (d.deterministic ? " deterministic" : "");

@@ -21,6 +21,7 @@ class Swapped final : public Product {
   explicit Swapped(std::unique_ptr<Product> inner) : inner_(std::move(inner)) {}
   std::size_t workspace_bytes() const noexcept override { return inner_->workspace_bytes(); }
   std::string plan() const override { return inner_->plan(); }
+  bool uses_tensor_cores() const override { return inner_->uses_tensor_cores(); }
   void run(Stream& stream, const void* a, const void* b, void* result,
            void* workspace) const override {
     inner_->run(stream, b, a, result, workspace);

@@ -88,7 +88,7 @@ void CudnnProgram::check_bound(const std::vector<std::optional<Crossing>>& cross
 // Copies from the caller's memory to the device. The staging memory must be writable.
 void CudnnProgram::send(ValueId id, const Crossing& c) {
   copy_on_host(staging_.get() + c.staging, host_[static_cast<std::size_t>(id)], c.bytes);
-  stream_->copy(compiled_->slots.at(c.slot), staging_.get() + c.staging, c.bytes);
+  stream_->copy_to_device(compiled_->slots.at(c.slot), staging_.get() + c.staging, c.bytes);
 }
 
 void CudnnProgram::send(const std::vector<std::optional<Crossing>>& crossings) {
@@ -187,7 +187,7 @@ void CudnnProgram::deliver(std::size_t first_node, std::size_t last_node) {
   delivering_->wait(*delivery.computed);
   for (std::size_t i = delivery.first_output; i < delivery.last_output; ++i) {
     const Crossing& c = *compiled_->outputs[static_cast<std::size_t>(outputs_[i])];
-    delivering_->copy(staging_.get() + c.staging, compiled_->slots.at(c.slot), c.bytes);
+    delivering_->copy_to_host(staging_.get() + c.staging, compiled_->slots.at(c.slot), c.bytes);
   }
   delivering_->record(*delivery.arrived);
 }
