@@ -4,9 +4,32 @@
 #include <utility>
 
 #include "common/rng.h"
+#include "train/ops/convolution.h"
+#include "train/ops/linear.h"
 #include "train/ops/operations.h"
 
 namespace winnow::train {
+namespace {
+
+Attributes as_they_are(const ConvAttributes& conv, std::int64_t) { return conv; }
+
+void add_linear_cases(CaseTable& table, std::int64_t n, std::int64_t c, std::int64_t k) {
+  LinearAttributes attributes;
+  CaseMaker forward = table.begin();
+  std::vector<ValueId> in = {forward.data("x", {n, c}), forward.parameter("w", {k, c})};
+  table.keep(std::move(forward).finish("linear_wide", kLinear, in, attributes));
+  CaseMaker filter = table.begin();
+  in = {filter.data("x", {n, c}), filter.data("dy", {n, k})};
+  table.keep(std::move(filter).finish("linear_backward_filter_wide", kLinearBackwardWeight, in,
+                                      attributes));
+  CaseMaker data = table.begin();
+  attributes.data_shape = {n, c};
+  in = {data.data("dy", {n, k}), data.parameter("w", {k, c})};
+  table.keep(
+      std::move(data).finish("linear_backward_data_wide", kLinearBackwardData, in, attributes));
+}
+
+}  // namespace
 
 std::vector<OpCase> op_cases() {
   CaseTable table;
@@ -14,6 +37,24 @@ std::vector<OpCase> op_cases() {
     if (op->checks.cases != nullptr) op->checks.cases(table);
   }
   return std::move(table).take();
+}
+
+std::vector<OpCase> wide_product_cases() {
+  CaseTable table;
+  const ConvolutionOperations operations = {kConv2d, kConv2dBackwardData, kConv2dBackwardFilter,
+                                            as_they_are};
+  const ConvolutionCase rows[] = {
+      {"wide_3x3", {4, 64, 8, 8}, {64, 64, 3, 3}, both_axes(1, 1)},
+      {"wide_1x1", {4, 64, 8, 8}, {256, 64, 1, 1}, both_axes(1, 0)},
+      {"wide_strided_3x3", {4, 64, 8, 8}, {128, 64, 3, 3}, both_axes(2, 1)},
+  };
+  for (const ConvolutionCase& row : rows) add_convolution_cases(table, operations, row);
+  add_linear_cases(table, 64, 256, 128);
+  std::vector<OpCase> cases = std::move(table).take();
+  for (std::size_t i = 0; i < cases.size(); ++i) {
+    cases[i].inputs = random_inputs(cases[i].graph, 100 + i);
+  }
+  return cases;
 }
 
 std::map<ValueId, std::vector<double>> random_inputs(const Graph& graph, std::uint64_t seed) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <iterator>
 #include <limits>
 #include <utility>
 
@@ -72,7 +73,17 @@ std::vector<Deviation> compare_outputs(Backend& backend, const CompileOptions& o
   return rows;
 }
 
-// A batch norm with ReLU, its backward pass, and pools, for this many channels.
+std::vector<Deviation> compare_cases(Backend& backend, const CompileOptions& options,
+                                     const std::vector<OpCase>& cases) {
+  std::vector<Deviation> rows;
+  for (const OpCase& made : cases) {
+    std::ranges::move(compare_outputs(backend, options, made.name, made.graph, made.inputs),
+                      std::back_inserter(rows));
+  }
+  return rows;
+}
+
+// A batch norm with ReLU, its backward, and pools, of so many channels.
 Graph wide_layers(std::int64_t channels, bool residual) {
   Graph graph;
   Value x{"x", {3, channels, 9, 10}, ValueKind::kInput};
@@ -305,14 +316,17 @@ Graph training_graph(std::string_view net, std::int64_t batch, int side, int cha
   return prune(differentiate(fuse(find_net(net).make(options))));
 }
 
+std::vector<Deviation> compare_case(Backend& backend, const CompileOptions& options,
+                                    const OpCase& made) {
+  return compare_outputs(backend, options, made.name, made.graph, made.inputs);
+}
+
 std::vector<Deviation> compare_operations(Backend& backend, const CompileOptions& options) {
-  std::vector<Deviation> rows;
-  for (const OpCase& made : op_cases()) {
-    for (Deviation& row : compare_outputs(backend, options, made.name, made.graph, made.inputs)) {
-      rows.push_back(std::move(row));
-    }
-  }
-  return rows;
+  return compare_cases(backend, options, op_cases());
+}
+
+std::vector<Deviation> compare_wide_products(Backend& backend, const CompileOptions& options) {
+  return compare_cases(backend, options, wide_product_cases());
 }
 
 std::vector<Deviation> compare_wide_layers(Backend& backend, const CompileOptions& options) {
@@ -351,36 +365,51 @@ std::vector<Deviation> compare_storages(Backend& backend, const CompileOptions& 
   return rows;
 }
 
-std::vector<Deviation> compare_resnet50(Backend& backend, const CompileOptions& options) {
-  const Graph graph = training_graph("resnet50", 2, 64, 3);  // four pixels in the last stage
-  const Inputs inputs = far_from_relus(graph, random_inputs(graph, 11));
-  const auto exact = interpret(graph, inputs);
-  Running running(backend, graph, inputs, options);
-  running.run();
+DeepNet::DeepNet(const NetCase& net)
+    : name_(net.net),
+      graph_(training_graph(net.net, net.batch, net.side, net.channels)),
+      inputs_(far_from_relus(graph_, random_inputs(graph_, 11))),
+      exact_(interpret(graph_, inputs_)) {}
+
+const DeepNet::Values& DeepNet::rounded(DType compute) {
+  const auto found = rounded_.find(compute);
+  if (found != rounded_.end()) return found->second;
+  return rounded_.emplace(compute, interpret_rounded(graph_, inputs_, compute)).first->second;
+}
+
+std::vector<Deviation> DeepNet::compare_each(const Running& running) const {
   std::vector<Deviation> rows;
-  if (options.compute == DType::kF32) {
-    const double whole = norm(gradients(graph, [&](ValueId id) { return exact[position(id)]; }));
-    for (const Output& output : graph.outputs) {
-      const Numbers& want = exact[position(output.value)];
-      const double error = relative_l2(running.numbers(output.value), want);
-      // The next batch norm subtracts any shift, so the gradient of a shift is nearly zero.
-      const bool is_small = output.kind == OutputKind::kGradient && norm(want) < 0.01 * whole;
-      const double relative_to = is_small ? 0.01 * whole : norm(want);
-      rows.push_back(
-          {"resnet50: " + graph.value(output.value).name, error * norm(want) / relative_to, 1e-4});
-    }
-    return rows;
+  const double whole = norm(gradients(graph_, [&](ValueId id) { return exact_[position(id)]; }));
+  for (const Output& output : graph_.outputs) {
+    const Numbers& want = exact_[position(output.value)];
+    const double error = relative_l2(running.numbers(output.value), want);
+    // The next norm takes away what a shift adds, so that its gradient is next to nothing.
+    const bool is_small = output.kind == OutputKind::kGradient && norm(want) < 0.01 * whole;
+    const double relative_to = is_small ? 0.01 * whole : norm(want);
+    rows.push_back(
+        {name_ + ": " + graph_.value(output.value).name, error * norm(want) / relative_to, 1e-4});
   }
-  const auto rounded = interpret_rounded(graph, inputs, options.compute);
+  return rows;
+}
+
+std::vector<Deviation> DeepNet::deviations(Backend& backend, const CompileOptions& options) {
+  Running running(backend, graph_, inputs_, options);
+  running.run();
+  if (options.compute == DType::kF32) return compare_each(running);
+  // tf32 rounds at every layer, as bf16 does, a quarter as much.
+  const Values& rounded_values =
+      rounded(options.compute == DType::kTf32 ? DType::kBF16 : options.compute);
+  std::vector<Deviation> rows;
   for (const bool others : {false, true}) {
-    const auto all_of = [&](const std::vector<Numbers>& values) {
+    const auto all_of = [&](const Values& values) {
       return gradients(
-          graph, [&](ValueId id) { return values[position(id)]; }, others);
+          graph_, [&](ValueId id) { return values[position(id)]; }, others);
     };
     const Numbers got = gradients(
-        graph, [&](ValueId id) { return running.numbers(id); }, others);
-    rows.push_back(compare(others ? "resnet50: all but the gradients" : "resnet50: all gradients",
-                           got, all_of(exact), 1.25 * relative_l2(all_of(rounded), all_of(exact))));
+        graph_, [&](ValueId id) { return running.numbers(id); }, others);
+    rows.push_back(compare(name_ + (others ? ": all but the gradients" : ": all gradients"), got,
+                           all_of(exact_),
+                           1.25 * relative_l2(all_of(rounded_values), all_of(exact_))));
   }
   return rows;
 }

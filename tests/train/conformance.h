@@ -8,6 +8,7 @@
 
 #include "train/backend/backend.h"
 #include "train/graph/graph.h"
+#include "train/ops/cases.h"
 
 namespace winnow::train {
 
@@ -73,14 +74,44 @@ struct Deviation {
   bool is_within() const { return error <= limit; }
 };
 
-// Every operation of cases.h, norms and pools of many channels, mixed storage types, and whole
-// nets. One row per compared value.
+// One operation; a row for each output, in the node's order.
+std::vector<Deviation> compare_case(Backend& backend, const CompileOptions& options,
+                                    const OpCase& made);
+
+// Every operation of cases.h, norms and pools of many channels, values of any storage meeting, and
+// whole nets; one row for each value compared.
 std::vector<Deviation> compare_operations(Backend& backend, const CompileOptions& options);
+std::vector<Deviation> compare_wide_products(Backend& backend, const CompileOptions& options);
 std::vector<Deviation> compare_wide_layers(Backend& backend, const CompileOptions& options);
 std::vector<Deviation> compare_storages(Backend& backend, const CompileOptions& options);
-// ResNet-50 on small images, with all gradients. bf16 and f16 must be no further from the exact
-// numbers than rounding every value takes them.
-std::vector<Deviation> compare_resnet50(Backend& backend, const CompileOptions& options);
 std::vector<Deviation> compare_nets(Backend& backend, const CompileOptions& options);
+
+// Nets that people train, on images so small that the reference takes seconds.
+inline constexpr NetCase kDeepNets[] = {{"resnet18", 2, 64, 3},
+                                        {"resnet50", 2, 64, 3},  // four pixels in the last stage
+                                        {"convnext_tiny", 2, 64, 3},
+                                        {"vit_tiny_patch4_32", 2, 32, 3}};
+
+// A deep net, all gradients included. What the reference computes is computed once, for all types
+// and backends.
+//
+// f32     each value within 1e-4 of the exact numbers
+// others  no further from the exact numbers than rounding every value takes them
+class DeepNet {
+ public:
+  explicit DeepNet(const NetCase& net);
+  std::vector<Deviation> deviations(Backend& backend, const CompileOptions& options);
+
+ private:
+  using Values = std::vector<Numbers>;
+  const Values& rounded(DType compute);
+  std::vector<Deviation> compare_each(const Running& running) const;
+
+  std::string name_;
+  Graph graph_;
+  Inputs inputs_;
+  Values exact_;
+  std::map<DType, Values> rounded_;
+};
 
 }  // namespace winnow::train

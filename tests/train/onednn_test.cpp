@@ -142,10 +142,19 @@ TEST_P(OneDnn, WholeNetsMatchTheReference) {
   expect_within(compare_nets(*make_onednn_backend(), options()));
 }
 
-TEST(OneDnnResNet50, MatchesTheReference) {
+TEST_P(OneDnn, WideProductsMatchTheReference) {
+  expect_within(compare_wide_products(*make_onednn_backend(), options()));
+}
+
+class OneDnnDeepNet : public testing::TestWithParam<NetCase> {};
+INSTANTIATE_TEST_SUITE_P(All, OneDnnDeepNet, testing::ValuesIn(kDeepNets),
+                         [](const auto& info) { return std::string(info.param.net); });
+
+TEST_P(OneDnnDeepNet, MatchesTheReference) {
+  DeepNet net(GetParam());
   for (const DType compute : {DType::kF32, DType::kBF16}) {
     if (compute == DType::kBF16 && !can_bf16()) continue;
-    expect_within(compare_resnet50(*make_onednn_backend(), {compute, 2}));
+    expect_within(net.deviations(*make_onednn_backend(), {compute, 2}));
   }
 }
 

@@ -55,6 +55,9 @@ void expect_within(const std::vector<Deviation>& rows) {
 TEST_P(OnHostMemory, EveryOperationMatchesTheReference) {
   expect_within(compare_operations(*backend_, options_));
 }
+TEST_P(OnHostMemory, WideProductsMatchTheReference) {
+  expect_within(compare_wide_products(*backend_, options_));
+}
 TEST_P(OnHostMemory, NormsAndPoolsOfManyChannelsMatchTheReference) {
   expect_within(compare_wide_layers(*backend_, options_));
 }
