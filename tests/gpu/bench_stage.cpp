@@ -1,9 +1,13 @@
 #include <algorithm>
 #include <chrono>
 #include <functional>
+#include <iostream>
+#include <optional>
+#include <sstream>
 #include <string>
 #include <vector>
 
+#include "common/error.h"
 #include "tests/gpu/stages.h"
 #include "train/backend/cudnn/cudnn.h"
 
@@ -14,17 +18,30 @@ using namespace winnow::train;
 namespace {
 
 struct BenchCase {
-  const char* net;
-  int side;
-  int classes;
-  std::int64_t batch;
-  DType dtype;
+  std::string net;
+  int side = 0;
+  int classes = 0;
+  std::int64_t batch = 0;
+  std::string dtype;
+  int warm_up = 0;
+  int steps = 0;
+
+  // The same but for steps.
+  bool is_as(const BenchCase& o) const {
+    return net == o.net && side == o.side && classes == o.classes && batch == o.batch &&
+           dtype == o.dtype;
+  }
 };
-constexpr BenchCase kCases[] = {{"resnet20", 32, 10, 1024, DType::kF32},
-                                {"resnet20", 32, 10, 1024, DType::kTf32},
-                                {"resnet20", 32, 10, 1024, DType::kBF16},
-                                {"resnet50", 224, 1000, 256, DType::kTf32},
-                                {"resnet50", 224, 1000, 256, DType::kBF16}};
+
+BenchCase parse(const std::string& line) {
+  std::istringstream in(line);
+  BenchCase c;
+  if (!(in >> c.net >> c.side >> c.classes >> c.batch >> c.dtype >> c.warm_up >> c.steps) ||
+      c.steps < 1) {
+    throw Error("no case of a bench: " + line);
+  }
+  return c;
+}
 
 double seconds_of(const std::function<void()>& work) {
   const auto begin = std::chrono::steady_clock::now();
@@ -37,51 +54,81 @@ double median(std::vector<double> values) {
   return values[values.size() / 2];
 }
 
-void bench(Backend& backend, Report& report, const std::string& item, const BenchCase& c) {
-  constexpr int kWarmUp = 5;
-  constexpr int kSteps = 30;
-  const Recipe recipe{.net = c.net,
-                      .side = c.side,
-                      .classes = c.classes,
-                      .batch = c.batch,
-                      .micro_batch = c.batch,
-                      .dtype = c.dtype,
-                      .lr = 0.01};
-  Training training(backend, recipe);
-  pipeline::Batch batch = synthetic_batch(0, static_cast<std::size_t>(c.batch), c.side, c.classes);
-  Program& program = training.program();
-  const std::size_t nodes = program.graph().nodes.size();
-  std::vector<double> steps;
-  std::vector<double> passes;
-  for (int s = 0; s < kWarmUp + kSteps; ++s) {
-    const double step = seconds_of([&] { training.step(batch); });
+// A net ready to be measured.
+class Prepared {
+ public:
+  Prepared(Backend& backend, const cudnn::Device& device, BenchCase c)
+      : device_(device),
+        case_(std::move(c)),
+        training_(backend, {.net = case_.net,
+                            .side = case_.side,
+                            .classes = case_.classes,
+                            .batch = case_.batch,
+                            .micro_batch = case_.batch,
+                            .dtype = parse_dtype(case_.dtype),
+                            .lr = 0.01}),
+        batch_(
+            synthetic_batch(0, static_cast<std::size_t>(case_.batch), case_.side, case_.classes)) {}
+
+  const BenchCase& made_for() const { return case_; }
+
+  std::string measure(int warm_up, int steps) {
+    Program& program = training_.program();
+    const std::size_t nodes = program.graph().nodes.size();
+    std::vector<double> whole;
+    std::vector<double> passes;
+    for (int s = 0; s < warm_up; ++s) training_.step(batch_);
+    const cudnn::Traffic before = device_.traffic();
+    for (int s = 0; s < steps; ++s) {
+      whole.push_back(seconds_of([&] { training_.step(batch_); }));
+    }
+    const cudnn::Traffic after = device_.traffic();
     // Forward and backward alone: inputs in, outputs and gradients out, no sums and no update.
-    const double pass = seconds_of([&] {
-      program.run(0, nodes);
-      program.wait(nodes);
-    });
-    if (s < kWarmUp) continue;
-    steps.push_back(step);
-    passes.push_back(pass);
+    for (int s = 0; s < (steps + 4) / 5; ++s) {
+      passes.push_back(seconds_of([&] {
+        program.run(0, nodes);
+        program.wait(nodes);
+      }));
+    }
+    const auto images = static_cast<double>(case_.batch);
+    std::ostringstream json;
+    json << "{\"images_per_second\": " << images / median(whole)
+         << ", \"step_ms\": " << 1e3 * median(whole)
+         << ", \"slowest_step_ms\": " << 1e3 * *std::ranges::max_element(whole)
+         << ", \"forward_backward_ms\": " << 1e3 * median(passes) << ", \"bytes_to_host\": "
+         << (after.to_host - before.to_host) / static_cast<unsigned>(steps)
+         << ", \"bytes_to_card\": "
+         << (after.to_device - before.to_device) / static_cast<unsigned>(steps)
+         << ", \"memory_mib\": " << static_cast<double>(program.arena_bytes()) / (1 << 20) << "}";
+    return json.str();
   }
-  const auto images = static_cast<double>(c.batch);
-  report.add(item, true,
-             {{"batch", images},
-              {"images_per_second", images / median(steps)},
-              {"step_ms", 1e3 * median(steps)},
-              {"slowest_step_ms", 1e3 * *std::ranges::max_element(steps)},
-              {"forward_backward_images_per_second", images / median(passes)},
-              {"arena_mib", static_cast<double>(program.arena_bytes()) / (1 << 20)}},
-             "");
-}
+
+ private:
+  const cudnn::Device& device_;
+  BenchCase case_;
+  Training training_;
+  pipeline::Batch batch_;
+};
 
 }  // namespace
 
-void bench_stage(std::shared_ptr<cudnn::Device> device, Report& report) {
+void bench_stage(std::shared_ptr<cudnn::Device> device, std::istream& cases,
+                 std::ostream& results) {
   const auto backend = make_cudnn_backend(device);
-  for (const BenchCase& c : kCases) {
-    const std::string item = std::string(c.net) + " " + std::string(dtype_name(c.dtype));
-    report.run(item, [&] { bench(*backend, report, item, c); });
+  std::optional<Prepared> prepared;
+  std::string line;
+  while (std::getline(cases, line)) {
+    try {
+      const BenchCase asked = parse(line);
+      if (!prepared || !prepared->made_for().is_as(asked)) {
+        prepared.reset();
+        prepared.emplace(*backend, *device, asked);
+      }
+      results << prepared->measure(asked.warm_up, asked.steps) << std::endl;
+    } catch (const std::exception& error) {
+      prepared.reset();
+      results << "{\"error\": " << in_quotes(error.what()) << "}" << std::endl;
+    }
   }
 }
 

@@ -1,9 +1,10 @@
-"""images/s of PyTorch on the cases of bench_stage.cpp: channels-last, eager, autocast for bf16, SGD.
+"""Images/s of PyTorch, for turns with the suite's program: channels-last, autocast for bf16, SGD.
 
-    python3 tests/gpu/peer_torch.py OUT.json
+    python3 tests/gpu/peer_torch.py eager|compiled [DEVICE]
 
-Prints a line a case and writes JSON. ResNet-20 is the net of train/nets/resnet.cpp; ResNet-50 is
-torchvision's.
+Reads cases as turns.py writes them ("resnet20 32 10 1024 bf16 10 30") and answers each with a line of JSON, after one with versions.
+`compiled` is torch.compile(mode="reduce-overhead") of the net with its loss; it compiles in the steps to warm up, which are not timed.
+A net stays ready until another case is asked for. ResNet-20 is the net of train/nets/resnet.cpp; ResNet-50 is torchvision's.
 """
 
 import json
@@ -13,15 +14,6 @@ import time
 
 import torch
 from torch import nn
-
-CASES = [
-    ("resnet20", 32, 10, 1024, "f32"),
-    ("resnet20", 32, 10, 1024, "tf32"),
-    ("resnet20", 32, 10, 1024, "bf16"),
-    ("resnet50", 224, 1000, 256, "tf32"),
-    ("resnet50", 224, 1000, 256, "bf16"),
-]
-WARM_UP, STEPS = 10, 30
 
 
 class Block(nn.Module):
@@ -61,54 +53,69 @@ def make_net(name, classes):
     return torchvision.models.resnet50(num_classes=classes)
 
 
-def bench(name, side, classes, batch, dtype):
-    torch.backends.cuda.matmul.allow_tf32 = dtype == "tf32"
-    torch.backends.cudnn.allow_tf32 = dtype == "tf32"
-    torch.backends.cudnn.benchmark = True
-    net = make_net(name, classes).cuda().to(memory_format=torch.channels_last)
-    optimizer = torch.optim.SGD(net.parameters(), 0.01, 0.9, weight_decay=5e-4, nesterov=True)
-    pixels = torch.randint(0, 256, (batch, side, side, 3), dtype=torch.uint8).pin_memory()
-    labels = torch.randint(0, classes, (batch,)).cuda()
-    times = []
-    for step in range(WARM_UP + STEPS):
+class Prepared:
+    """A net in training."""
+
+    def __init__(self, mode, device, name, side, classes, batch, dtype):
+        torch.backends.cuda.matmul.allow_tf32 = dtype == "tf32"
+        torch.backends.cudnn.allow_tf32 = dtype == "tf32"
+        torch.backends.cudnn.benchmark = True
+        self.device = device
+        self.net = make_net(name, classes).to(device, memory_format=torch.channels_last)
+        self.optimizer = torch.optim.SGD(self.net.parameters(), 0.01, 0.9, weight_decay=5e-4, nesterov=True)
+        self.pixels = torch.randint(0, 256, (batch, side, side, 3), dtype=torch.uint8)
+        if device == "cuda":
+            self.pixels = self.pixels.pin_memory()
+        self.labels = torch.randint(0, classes, (batch,)).to(device)
+        self.half = dtype == "bf16"
+        self.compiled = mode == "compiled"
+        self.loss_of = torch.compile(self.forward, mode="reduce-overhead") if self.compiled else self.forward
+
+    def forward(self, images, labels):
+        with torch.autocast(self.device, torch.bfloat16, enabled=self.half):
+            return nn.functional.cross_entropy(self.net(images), labels)
+
+    def step(self):
         begin = time.perf_counter()
-        images = pixels.cuda(non_blocking=True).permute(0, 3, 1, 2)
+        if self.compiled:
+            torch.compiler.cudagraph_mark_step_begin()
+        images = self.pixels.to(self.device, non_blocking=True).permute(0, 3, 1, 2)
         images = images.float().div_(255).sub_(0.5).div_(0.25)
-        with torch.autocast("cuda", torch.bfloat16, enabled=dtype == "bf16"):
-            loss = nn.functional.cross_entropy(net(images), labels)
-        optimizer.zero_grad(set_to_none=True)
+        loss = self.loss_of(images, self.labels)
+        self.optimizer.zero_grad(set_to_none=True)
         loss.backward()
-        optimizer.step()
+        self.optimizer.step()
         loss.item()  # waits, as a trainer does that looks at every loss
-        if step >= WARM_UP:
-            times.append(time.perf_counter() - begin)
-    step_s = statistics.median(times)
-    return {
-        "name": f"{name} {dtype}",
-        "batch": batch,
-        "images_per_second": batch / step_s,
-        "step_ms": 1e3 * step_s,
-        "memory_mib": torch.cuda.max_memory_allocated() / 2**20,
-    }
+        return time.perf_counter() - begin
 
 
 def main():
-    items = []
-    for case in CASES:
-        torch.cuda.reset_peak_memory_stats()
+    mode, device = sys.argv[1], (sys.argv[2:] or ["cuda"])[0]
+    on_card = device == "cuda"
+    facts = {"torch": torch.__version__, "mode": mode, "card": torch.cuda.get_device_name() if on_card else device,
+             "cuda": torch.version.cuda, "cudnn": torch.backends.cudnn.version()}  # fmt: skip
+    print(json.dumps({"facts": facts}), flush=True)
+    prepared, made_for = None, None
+    for line in sys.stdin:
         try:
-            items.append(bench(*case))
-        except ImportError as error:
-            items.append({"name": f"{case[0]} {case[4]}", "state": "left out", "note": str(error)})
-        print(items[-1], flush=True)
-    facts = {
-        "torch": torch.__version__,
-        "card": torch.cuda.get_device_name(),
-        "cuda": torch.version.cuda,
-        "cudnn": torch.backends.cudnn.version(),
-    }
-    with open(sys.argv[1], "w", encoding="utf-8") as file:
-        json.dump({"schema": "winnow.gpu/1", "stage": "bench_torch", "facts": facts, "items": items}, file, indent=1)
+            name, side, classes, batch, dtype, warm_up, steps = line.split()
+            if made_for != (name, side, classes, batch, dtype):
+                prepared, made_for = None, None
+                if on_card:
+                    torch.cuda.empty_cache()
+                    torch.cuda.reset_peak_memory_stats()
+                prepared = Prepared(mode, device, name, int(side), int(classes), int(batch), dtype)
+                made_for = (name, side, classes, batch, dtype)
+            for _ in range(int(warm_up)):
+                prepared.step()
+            times = [prepared.step() for _ in range(int(steps))]
+            answer = {"images_per_second": int(batch) / statistics.median(times), "step_ms": 1e3 * statistics.median(times),
+                      "slowest_step_ms": 1e3 * max(times),
+                      "memory_mib": torch.cuda.max_memory_allocated() / 2**20 if on_card else 0}  # fmt: skip
+        except Exception as error:  # whatever it is, the next case may do
+            prepared, made_for = None, None
+            answer = {"error": f"{type(error).__name__}: {error}".splitlines()[0]}
+        print(json.dumps(answer), flush=True)
 
 
 if __name__ == "__main__":

@@ -11,9 +11,17 @@ namespace winnow::gpu {
 using Facts = std::vector<std::pair<std::string, std::string>>;
 using Figures = std::vector<std::pair<std::string, double>>;
 
-// The findings of a stage, stored item by item, so that an interrupted run continues:
-// OUT/<stage>.items while it runs, OUT/<stage>.json at the end. Findings under other facts (another
-// card, commit or library) are discarded. Throws Error if it cannot be written.
+// JSON, written by hand: this has to build where no JSON library is.
+std::string in_quotes(const std::string& text);
+std::string json_object(const Facts& facts);
+
+// What a stage finds.
+//
+// Files    OUT/<stage>.json, written anew after each item, "finished": false until finish() is
+// called.
+//          OUT/<stage>.items, from which a run that was stopped goes on where it was.
+// Facts    What was found under others (another card, commit or library) is thrown away.
+// Throws   Error when it cannot be written.
 class Report {
  public:
   Report(std::filesystem::path folder, std::string stage, Facts facts);
@@ -21,12 +29,13 @@ class Report {
   // Calls `work`, which adds the item, unless it passed in an earlier run. An exception is a
   // failure of the item.
   void run(const std::string& item, const std::function<void()>& work);
-  // Also prints it on stdout. NaN and infinities are written as null.
-  void add(const std::string& item, bool passed, const Figures& figures, const std::string& note);
-  // Parts of the stage that this machine cannot run: reported, not passed.
+  // Says so on stdout as well. NaN and infinities are written as null. `texts`: more fields.
+  void add(const std::string& item, bool passed, const Figures& figures, const std::string& note,
+           const Facts& texts = {});
+  // Parts of the stage that this machine has no means for: said, not passed.
   void leave_out(const std::string& item, const std::string& why);
 
-  // Writes the JSON. Returns whether something ran and all of it passed.
+  // Returns whether all that ran has passed, and something ran at all.
   bool finish();
 
  private:
@@ -37,6 +46,8 @@ class Report {
   };
   bool has(const std::string& item) const;
   void keep(Row row);
+  int count(const char* state) const;
+  void write_json(bool finished) const;
 
   std::filesystem::path folder_;
   std::string stage_;
