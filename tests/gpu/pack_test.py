@@ -75,6 +75,17 @@ class Pack(unittest.TestCase):
         done = subprocess.run([sys.executable, "-B", self.folder / "there/gpu-suite/run", "--help"], capture_output=True, check=False)
         self.assertEqual(done.returncode, 0, done.stderr)
 
+    def test_what_was_packed_starts_where_it_was_unpacked_with_its_libraries(self):
+        (self.folder / "suite").write_text(f'#!/bin/sh\nprintf "%s\\n" "$1" "$LD_LIBRARY_PATH" >"{self.folder}/seen"\n')
+        self.packed()
+        with tarfile.open(self.folder / "out.tar.xz") as archive:
+            archive.extractall(self.folder / "any folder")
+        there = self.folder / "any folder/gpu-suite"
+        done = subprocess.run([there / "start", "--stage", "train"], capture_output=True, text=True, check=False)
+        self.assertIn("train: nothing was kept", done.stdout, done.stderr)
+        stage, path = (self.folder / "seen").read_text().splitlines()
+        self.assertEqual((stage, path.split(":")[0]), ("train", f"{there}/lib"))
+
     def test_what_does_not_start_is_left_out_with_its_libraries_and_images_and_says_why(self):
         names, left_out, code = self.packed("--bare", self.folder, reasons={"winnow": "libtwo.so.2: cannot open"})
         self.assertEqual(left_out, {"winnow": "libtwo.so.2: cannot open"})

@@ -122,15 +122,15 @@ def digests(run, files="*.safetensors"):
 
 
 def train_twice(winnow, images, report, out, limit):
-    """Trains from a cache of `images`, a folder of classes, twice: the same bits in all checkpoints."""
+    """Trains from a cache of `images`, twice, by the command `winnow`: the same bits in all checkpoints."""
     log = out / "cache.log"
-    state = call([winnow, "ingest", images, "--out", out / "cache"], log, limit)
+    state = call([*winnow, "ingest", images, "--out", out / "cache"], log, limit)
     if state != PASSED:
         return report.add("a cache", state, log=log.name)
     found = []
     for run in ("run-1", "run-2"):
         begin = limit.clock()
-        state = call([winnow, "train", out / "cache", "--out", out / run, "--backend", "cudnn", "--net", "resnet20", "--dtype", "bf16",
+        state = call([*winnow, "train", out / "cache", "--out", out / run, "--backend", "cudnn", "--net", "resnet20", "--dtype", "bf16",
                       "--batch-size", 512, "--micro-batch", 512, "--epochs", 2], log, limit)  # fmt: skip
         found.append(digests(out / run))
         report.add(f"winnow train, {run}", state, seconds=round(limit.clock() - begin, 2), checkpoints=found[-1], log=log.name)

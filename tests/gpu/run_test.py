@@ -316,7 +316,7 @@ class FromACache(Folder):
     def train(self, first, second, limit=NO_LIMIT):
         report = parts.Report(self.out, "cache", {})
         with mock.patch.dict(os.environ, {"CONTENT": json.dumps({"run-1": first, "run-2": second})}):
-            self.quietly(parts.train_twice, self.program(WINNOW), self.out, report, self.out, limit)
+            self.quietly(parts.train_twice, [self.program(WINNOW)], self.out, report, self.out, limit)
         report.finish()
         return self.kept("cache")
 
@@ -350,6 +350,14 @@ class Whole(Folder):
             said = self.quietly(lambda: self.assertEqual(run.main(), 0))
         self.assertIn("passed   f32 operations\n", said)
         self.assertIn("conformance: 3 passed, 0 failed; stopped before the end", said)
+
+    def test_only_the_programs_see_where_their_libraries_are(self):
+        program = self.program("(out / 'seen').write_text(os.environ.get('LD_LIBRARY_PATH', 'none'))\n")
+        words = ["run", "--stage", "train", "--suite", str(program), "--out", str(self.out), "--library-path", "/a:/b"]
+        with mock.patch.object(sys, "argv", words):
+            self.quietly(run.main)
+        self.assertEqual((self.out / "seen").read_text(), "/a:/b")
+        self.assertNotEqual(os.environ.get("LD_LIBRARY_PATH"), "/a:/b")
 
     def test_figures_of_changes_that_are_not_committed_are_for_no_page(self):
         for commit, told in (("59b1c840166d-dirty", True), ("unknown", True), ("59b1c840166d", False)):
