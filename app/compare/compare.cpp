@@ -19,6 +19,7 @@
 #include "pipeline/export/thumbnails.h"
 #include "pipeline/store/cache.h"
 #include "train/run/evaluations/out_of_fold.h"
+#include "train/run/record/stored_evaluation.h"
 
 namespace winnow::app {
 namespace {
@@ -244,6 +245,7 @@ Json to_json(const ComparePage& page) {
            {"recipe", recipe + 1},
            {"seed", page.runs[i].seed()},
            {"right", right},
+           {"right_by_image", train::right_digits(page.runs[i].labels, page.runs[i].predictions)},
            {"top1", static_cast<double>(right) / static_cast<double>(page.comparison.images)},
            {"range", to_json(wilson(right, page.comparison.images))}});
     }

@@ -20,6 +20,7 @@
 #include "common/comm/mpi/mpi.h"
 #include "common/comm/nccl/nccl.h"
 #include "common/image.h"
+#include "common/machine_load.h"
 #include "common/thread_plan.h"
 #include "pipeline/decode/decode.h"
 #include "pipeline/decode/encode.h"
@@ -35,17 +36,6 @@ namespace fs = std::filesystem;
 std::string environment(const char* name) {
   const char* const value = std::getenv(name);
   return value == nullptr ? "" : value;
-}
-
-// The text after "NAME :" in a file of /proc.
-std::string field_of(const fs::path& file, const std::string& name) {
-  std::ifstream in(file);
-  for (std::string line; std::getline(in, line);) {
-    if (!line.starts_with(name)) continue;
-    const std::size_t at = line.find_first_not_of(" \t", line.find(':') + 1);
-    return at == std::string::npos ? "" : line.substr(at);
-  }
-  return "";
 }
 
 std::string on_path(const std::string& program) {
@@ -84,7 +74,7 @@ SystemFacts system_facts() {
 ProcessorFacts processor() {
   const ThreadPlanInputs threads = detect_threads(1, 1);
   const std::unique_ptr<train::Backend> backend = train::make_onednn_backend();
-  return {.model = field_of("/proc/cpuinfo", "model name"),
+  return {.model = processor_model(),
           .simd = widest_simd(),
           .simd_set = environment("WINNOW_SIMD"),
           .online_cores = static_cast<int>(::sysconf(_SC_NPROCESSORS_ONLN)),
@@ -170,7 +160,7 @@ MpiFacts mpi(int ranks) {
 }
 
 CardFacts card() {
-  CardFacts facts{.driver = field_of("/proc/driver/nvidia/version", "NVRM version"),
+  CardFacts facts{.driver = read_proc_field("/proc/driver/nvidia/version", "NVRM version"),
                   .nccl_built = comm::nccl_built()};
   try {
     const train::cudnn::Card card = train::cudnn::open_device(0)->card();

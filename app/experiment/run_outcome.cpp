@@ -1,11 +1,17 @@
 #include "app/experiment/run_outcome.h"
 
+#include <fmt/core.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <array>
 #include <system_error>
 
+#include "common/checksum.h"
 #include "common/file.h"
 #include "common/json.h"
+#include "common/machine_load.h"
+#include "common/simd.h"
 #include "train/run/log/metrics.h"
 #include "train/run/record/stored_evaluation.h"
 
@@ -34,6 +40,12 @@ Json hits_by_class(const train::StoredEvaluation& evaluation) {
     if (cell.label == cell.prediction) right += cell.samples;
   }
   return hits;
+}
+
+std::string machine() {
+  constexpr std::array kNames{"no vectors", "AVX2", "AVX-512"};
+  return fmt::format("{}, {} cores, {}", processor_model(), ::sysconf(_SC_NPROCESSORS_ONLN),
+                     kNames.at(static_cast<std::size_t>(widest_simd())));
 }
 
 }  // namespace
@@ -68,8 +80,12 @@ Outcome outcome_of_run(const Claim& claim, const JsonReader& printed) {
             {"peak_bytes", cost.peak_bytes},
             {"disk_bytes", bytes_below(run)}};
   const fs::path evaluation = run / "evaluation.json";
-  json["classes"] =
-      hits_by_class(train::parse_evaluation(read_text(evaluation), evaluation.string()));
+  const train::StoredEvaluation stored =
+      train::parse_evaluation(read_text(evaluation), evaluation.string());
+  json["classes"] = hits_by_class(stored);
+  json["right"] = stored.right;
+  json["program"] = to_hex(xxh3_128(InputFile("/proc/self/exe")));
+  json["machine"] = machine();
   return {.failed = false, .text = json.dump()};
 }
 

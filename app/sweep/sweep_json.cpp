@@ -7,6 +7,7 @@
 #include "app/experiment/figures.h"
 #include "app/experiment/sweep_verdict.h"
 #include "common/json.h"
+#include "common/queue/job_queue.h"
 #include "common/utf8.h"
 
 namespace winnow::app {
@@ -31,6 +32,12 @@ Json to_json(const LastLook& look, const std::vector<SweepArm>& arms) {
 Json utf8_of(const std::vector<std::string>& texts) {
   Json json = Json::array();
   for (const std::string& text : texts) json.push_back(to_utf8(text));
+  return json;
+}
+
+Json keys_of(const std::vector<std::string>& jobs) {
+  Json json = Json::array();
+  for (const std::string& job : jobs) json.push_back(job_key(job));
   return json;
 }
 
@@ -72,7 +79,8 @@ std::string sweep_json(const SweepView& view) {
                     {"p_control", result.p_control},
                     {"p_no_loss", result.p_no_loss},
                     {"loss", loss_in_words(result)},
-                    {"stopped_after", arm.stopped_after}});
+                    {"stopped_after", arm.stopped_after},
+                    {"results", keys_of(arm.jobs)}});
   }
   const auto best = recommend(view.arms, view.results, view.judge);
   Json recommended = nullptr;

@@ -101,6 +101,8 @@ class Compare(Case):
         self.assertEqual((value["split"], value["images"]), ("holdout", sum(row[2] for row in told[0])))
         self.assertEqual([run["right"] for run in value["runs"]],
                          [sum(row[2] for row in rows if row[0] == row[1]) for rows in told])  # fmt: skip
+        for run in value["runs"]:
+            self.assertEqual(int(run["right_by_image"], 16).bit_count(), run["right"])
         # Of a larger hold-out, by a selection that keeps all: what is held out by all runs.
         result = self.ok("compare", a, b, more, "--split", "holdout")
         self.assertIn(f"of {value['images']} images of holdout right", result.err)

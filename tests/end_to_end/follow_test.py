@@ -454,7 +454,7 @@ class Reports(Follow):
             self.refused(1, ["evaluation.json", *words], *self.forged(**change))
             stored.write_text(text)
         cells = [[label, prediction, 1] for label in range(n) for prediction in range(n)]
-        self.ok(*self.forged(classes=["é" * 100_000] * n, confusion=cells))
+        self.ok(*self.forged(classes=["é" * 100_000] * n, confusion=cells, right=f"{(1 << n) - 1:x}"))
         self.assertLess((self.folder / "page.html").stat().st_size, 300_000)
         self.assertIn("é" * 50 + "…", self.page(self.folder / "page.html")[0])
         stored.unlink()

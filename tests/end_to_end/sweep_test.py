@@ -95,6 +95,13 @@ class Sweep(Case):
         self.assertEqual((whole["precision"], whole["bits"]), (None, None))
         self.assertGreater(arms["phash-r20-first", "steps"]["precision"], 0.9)
         self.assertIsNone(arms[arms["phash-r20-first", "steps"]["control"], "steps"]["precision"])
+        self.assertEqual({key for arm in value["arms"] for key in arm["results"]}, {file.stem for file in (out / "results").iterdir()})
+        # Which images each run has right, and which program on which machine said so.
+        kept = [json.loads(json.loads(file.read_text())["result"]) for file in (out / "results").iterdir()]
+        for run in (run for run in kept if "classes" in run):
+            self.assertEqual(int(run["right"], 16).bit_count(), sum(right for right, _ in run["classes"]))
+            self.assertEqual(len(run["right"]), -(-sum(held_out) // 4))
+        self.assertEqual(len({(run["program"], run["machine"]) for run in kept if "classes" in run}), 1)
         # What removes nothing has the same steps either way, and is trained once.
         results = list((out / "results").iterdir())
         self.assertEqual(len(results), 2 * 9)

@@ -58,6 +58,7 @@ TEST(StoredEvaluation, CountsWhatWasTakenForWhatAndKeepsTheWorst) {
   std::vector<SampleId> worst;
   for (const auto& mistake : back.worst) worst.push_back(mistake.id);
   EXPECT_EQ(worst, (std::vector<SampleId>{13, 11, 14, 15})) << "no number is the largest loss";
+  EXPECT_EQ(back.right, "a0") << "the first sample and the third";
 }
 
 TEST(StoredEvaluation, KeepsNoMoreThanCanBeLookedAt) {
@@ -102,6 +103,9 @@ TEST(StoredEvaluation, EveryNumberIsChecked) {
                                                  {"/worst/0/prediction", 3},
                                                  {"/worst/0/id", -1},
                                                  {"/worst/0/loss", nullptr},
+                                                 {"/right", "a4"},
+                                                 {"/right", "A0"},
+                                                 {"/right", "80"},
                                                  {"/worst", 1}}) {
     Json bad = good;
     bad[Json::json_pointer(path)] = value;
@@ -110,7 +114,10 @@ TEST(StoredEvaluation, EveryNumberIsChecked) {
   Json none = good;
   none["classes"] = Json::array();
   EXPECT_THROW(parse_evaluation(none.dump(), "it"), FormatError);
-  Json sum = good;  // the label's sum exceeds the largest exact count
+  Json older = good;
+  older.erase("right");
+  EXPECT_EQ(parse_evaluation(older.dump(), "it").right, "");
+  Json sum = good;  // of a label, beyond what counts
   sum["confusion"] = {{0, 0, 1ULL << 53}, {0, 1, 1ULL << 53}};
   EXPECT_THROW(parse_evaluation(sum.dump(), "it"), FormatError);
   Json many = good;

@@ -1,10 +1,12 @@
 #include "train/run/record/stored_evaluation.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <limits>
 #include <map>
 #include <set>
+#include <string_view>
 #include <tuple>
 #include <utility>
 
@@ -17,10 +19,12 @@ namespace winnow::train {
 namespace {
 
 constexpr int kVersion = 1;
-// every smaller number is exact in a double
-constexpr std::uint64_t kMostSamples = std::uint64_t{1} << 53;
+constexpr std::string_view kDigits = "0123456789abcdef";
+constexpr std::uint64_t kMostSamples = std::uint64_t{1} << 53;  // all of them numbers in a double
 
-// NaN and infinity count as the largest number.
+int digit_value(char digit) { return static_cast<int>(kDigits.find(digit)); }
+
+// One that is no number counts as the largest.
 double finite(float loss) {
   return double{std::isfinite(loss) ? loss : std::numeric_limits<float>::max()};
 }
@@ -43,8 +47,23 @@ std::vector<StoredEvaluation::Mistake> worst_of(const Evaluation& evaluation,
   return mistakes;
 }
 
-// Requires strictly ascending cells with at least one sample each. So there is at most one for each
-// pair of classes, and shares of a label are defined.
+// As many are right as the confusion says.
+std::string parse_right(const JsonReader& in, const StoredEvaluation& stored) {
+  std::string digits = in.text();
+  std::uint64_t right = 0;
+  for (const char digit : digits) {
+    if (kDigits.find(digit) == std::string_view::npos) in.fail("is not hexadecimal");
+    right += static_cast<std::uint64_t>(std::popcount(static_cast<unsigned>(digit_value(digit))));
+  }
+  for (const auto& cell : stored.confusion) {
+    if (cell.label == cell.prediction) right -= cell.samples;
+  }
+  if (right != 0) in.fail("has not as many samples as the confusion says are right");
+  return digits;
+}
+
+// Cells ascend and hold samples, so that there are no more than a page of them can have, and shares
+// of a label are numbers.
 std::vector<StoredEvaluation::Confusion> parse_confusion(const JsonReader& in, std::int32_t last) {
   std::vector<StoredEvaluation::Confusion> confusion;
   std::uint64_t left = kMostSamples;
@@ -65,6 +84,17 @@ std::vector<StoredEvaluation::Confusion> parse_confusion(const JsonReader& in, s
 
 }  // namespace
 
+std::string right_digits(std::span<const std::int32_t> labels,
+                         std::span<const std::int32_t> predictions) {
+  std::string digits((labels.size() + 3) / 4, '0');
+  for (std::size_t i = 0; i < labels.size(); ++i) {
+    if (labels[i] < 0 || labels[i] != predictions[i]) continue;
+    const int value = digit_value(digits[i / 4]) + (8 >> (i % 4));
+    digits[i / 4] = kDigits[static_cast<std::size_t>(value)];
+  }
+  return digits;
+}
+
 StoredEvaluation stored_evaluation(const Evaluation& evaluation, const std::vector<SampleId>& ids,
                                    const std::vector<std::string>& classes,
                                    StoredEvaluation::About about) {
@@ -79,6 +109,7 @@ StoredEvaluation stored_evaluation(const Evaluation& evaluation, const std::vect
     stored.confusion.push_back({pair.first, pair.second, samples});
   }
   stored.worst = worst_of(evaluation, ids);
+  stored.right = right_digits(evaluation.labels, evaluation.predictions);
   return stored;
 }
 
@@ -99,7 +130,7 @@ std::string to_text(const StoredEvaluation& evaluation) {
               {"epoch", about.epoch},          {"split", about.split},
               {"cache", to_utf8(about.cache)}, {"cache_digest", about.cache_digest},
               {"classes", evaluation.classes}, {"confusion", std::move(confusion)},
-              {"worst", std::move(worst)}}
+              {"worst", std::move(worst)},     {"right", evaluation.right}}
              .dump() +
          "\n";
 }
@@ -134,6 +165,7 @@ StoredEvaluation parse_evaluation(const std::string& text, const std::string& wh
                             .prediction = row.at("prediction").number(last),
                             .loss = row.at("loss").real_from_0()});
   }
+  if (const auto right = in.find("right")) stored.right = parse_right(*right, stored);
   return stored;
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -11,8 +12,8 @@ namespace winnow::train {
 
 inline constexpr std::size_t kMostMistakes = 60;
 
-// The summary of a run's last evaluation, RUN/evaluation.json: the confusion matrix, and the
-// mistakes to look at first.
+// What a run keeps of its last evaluation, RUN/evaluation.json: what was taken for what, the
+// mistakes to look at first, and which samples are right.
 struct StoredEvaluation {
   struct Confusion {
     std::int32_t label = 0;
@@ -35,11 +36,17 @@ struct StoredEvaluation {
   };
   About about;
   std::vector<std::string> classes;    // UTF-8, see to_utf8()
-  std::vector<Confusion> confusion{};  // non-zero cells, by label, then by prediction
-  std::vector<Mistake> worst{};  // by descending loss; at most kMostMistakes, each another sample
+  std::vector<Confusion> confusion{};  // those that there are, by label, then by prediction
+  std::vector<Mistake> worst{};        // by falling loss, at most kMostMistakes, of as many samples
+  std::string right{};                 // right_digits(); empty: an earlier version kept it
 };
 
-// Summarises an evaluation on rank 0. `ids`: of its samples; `classes`: any bytes.
+// A bit for each sample: 1 where its label, 0 or more, was predicted. Hexadecimal: the first sample
+// is the highest bit of the first digit; the last digit ends with zeros. Pure; equal sizes.
+std::string right_digits(std::span<const std::int32_t> labels,
+                         std::span<const std::int32_t> predictions);
+
+// Of an evaluation as rank 0 has it. `ids`: of its samples; `classes`: any bytes.
 StoredEvaluation stored_evaluation(const Evaluation& evaluation, const std::vector<SampleId>& ids,
                                    const std::vector<std::string>& classes,
                                    StoredEvaluation::About about);
