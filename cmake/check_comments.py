@@ -25,7 +25,7 @@ OPENING = re.compile(r"(?:Of|That|Those|What|of|that|those|what) ")
 
 # What to say instead: (pattern, the field's words, files that may say it all the same).
 PHRASES = [
-    (r"pass(?:ed|es|ing)? over", "skip", ["datasets/skips.h"]),  # quotes a text of the program
+    (r"pass(?:ed|es|ing)? over", "skip", []),
     (r"hang(?:s|ing)? together", "are connected, form a component", []),
     (r"l(?:aid|ay|ays|ie|ies|ying) upon", "aligned, registered, composed on", []),
     (r"fore(?:tell|tells|told)", "estimate, predict", []),

@@ -150,7 +150,7 @@ std::string Skips::note() const {
     }
   }
   if (files > 0) text += by_count.size() > kShown ? " and others)" : ")";
-  return text.empty() ? "" : "; passed over: " + text;
+  return text.empty() ? "" : "; skipped: " + text;
 }
 
 }  // namespace winnow::datasets

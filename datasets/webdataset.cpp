@@ -185,8 +185,7 @@ class SampleReader {
     const auto note = [&](std::size_t count, const char* one, const char* many) {
       if (count > 0) text += "; " + count_of(count, one, many);
     };
-    note(without_image_, "sample without an image passed over",
-         "samples without an image passed over");
+    note(without_image_, "sample without an image skipped", "samples without an image skipped");
     note(more_images_, "further image of a sample left out", "further images of samples left out");
     if (!dotted_.empty()) {
       text += ", as '" + dotted_ +
@@ -196,7 +195,7 @@ class SampleReader {
     if (labelled_ > 0) {
       note(rows.size() - labelled_, "image without a label", "images without a label");
     }
-    note(not_files_, "link or device passed over", "links and devices passed over");
+    note(not_files_, "link or device skipped", "links and devices skipped");
     note(unended_, "shard without an end mark, maybe cut short",
          "shards without an end mark, maybe cut short");
     return text;

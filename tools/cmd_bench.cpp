@@ -171,12 +171,12 @@ SubVerb add_bench_shuffle(Verb bench) {
   verb.add_option("--seed", o->seed, "Seed of the orders").check(seeds()).show_default();
   add_json_flag(verb, o->json);
   verb.footer(
-      R"(away: share of the samples used in a lane that is not their partition's, the most that
-travels where machines hold partitions; expected: the fraction times 1 - 1/partitions.
-moved: how far a sample comes from its place in the epoch before, of an epoch; 1/3 at best.
+      R"(away: share of the samples used in a lane other than their partition's, an upper bound of what
+travels if machines hold partitions; expected: the fraction times 1 - 1/partitions.
+moved: distance of a sample from its place in the epoch before, as a share of an epoch; at best 1/3.
 meetings: how often two samples that share a lane of a batch do so again an epoch later.
 classes: entropy of the classes in a lane of a batch.
-Both as multiples of what a global shuffle comes to.)");
+Both are multiples of the value for a global shuffle.)");
   return {verb, [o, fraction](Session& session) { bench_shuffle(*o, fraction.given(), session); }};
 }
 
@@ -272,7 +272,7 @@ Command add_bench(Verb program) {
   const Verb verb =
       program.add_verb("bench", "Measure what is achieved compared with what is attainable");
   verb.footer(
-      R"(Kinds of runs alternate, so that a machine that others use slows all alike.
+      R"(Kinds of runs alternate, so that other load on the machine slows all of them equally.
 
 Examples:
   winnow bench decode photos.tar                     # images/s, and pixels/s
@@ -283,7 +283,7 @@ Examples:
   winnow bench shuffle cache --batch-size 1024 --partitions 16
   winnow bench search --count 10000000 --bits 64 --radius 8
   mpirun -np 4 winnow bench alltoall -b 64M --gradients 16M
-  mpirun -np 4 winnow bench allreduce -b 1M -e 64M    # every schedule beside MPI_Allreduce)");
+  mpirun -np 4 winnow bench allreduce -b 1M -e 64M    # every schedule and MPI_Allreduce)");
   return command_of(verb, {add_bench_decode(verb), add_bench_ingest(verb), add_bench_hash(verb),
                            add_bench_search(verb), add_bench_loader(verb), add_bench_shuffle(verb),
                            add_bench_alltoall(verb), add_bench_allreduce(verb)});

@@ -49,16 +49,16 @@ Command add_cache(Verb program) {
   drops.add_flag("--delete", o->deletes, "Also delete the cache itself, from disk");
   add_memory(drops);
   cache.footer(
-      R"(Every process of yours on the machine shares one copy of a cache. Blocks are compared with the
-hashes in the manifest as they are loaded. train --memory, eval --memory and bench loader --memory
-load by themselves what is not there, and leave it, unpinned: such a copy is removed when another
-one needs the room. What a process uses is never removed.
+      R"(All your processes on the machine share one copy of a cache. Blocks are checked against the hashes in
+the manifest as they are loaded. train --memory, eval --memory and bench loader --memory load missing
+copies themselves and leave them unpinned: such a copy is removed when another one needs the room. A
+copy in use is never removed.
 
 Examples:
   winnow cache load cache
   winnow cache load /nfs/cache --memory-dir /scratch
   mpirun --map-by ppr:1:node winnow cache load /shared/cache   # each machine its part
-  mpirun -np 4 winnow cache load /data/cache    # which may be there on one of them only
+  mpirun -np 4 winnow cache load /data/cache    # which may exist on one machine only
   winnow cache list
   winnow cache drop cache                # the copy; the cache stays on disk
   winnow cache drop cache --delete       # all of it)");

@@ -21,13 +21,13 @@ Command add_compact(Verb program) {
       .show_default();
   verb.add_flag("--json", o->json, "Print one JSON object on stdout");
   verb.footer(
-      R"(Samples keep their ids, and the ledger says of each that was left out what stands for it.
-The new cache has a digest of its own: selections, runs and checkpoints made with the old one stay
-with it. Decide again with winnow dedup on the new one if need be; a net goes on from an older run
-by train --init-from. Remove the old cache with winnow cache drop --delete.
+      R"(Samples keep their ids. For each one left out, the ledger names the sample that is kept for it.
+The new cache has its own digest: selections, runs and checkpoints of the old cache only fit the old
+one. Run winnow dedup on the new one if needed; train --init-from starts from an older run's weights.
+Remove the old cache with winnow cache drop --delete.
 
-Ctrl-C, SIGTERM, SIGUSR1 or SIGHUP stops it (exit code 75). However it ended, the same command goes
-on after the shards that were finished.
+Ctrl-C, SIGTERM, SIGUSR1 or SIGHUP stops it (exit code 75). After any interruption, the same command
+resumes after the finished shards.
 
 Examples:
   winnow compact cache --selection default --out small

@@ -45,11 +45,11 @@ Command add_compare(Verb program) {
                   "one has right and another has not");
   verb.add_flag("--json", o->json, "Print one JSON object on stdout");
   verb.footer(
-      R"(Runs whose settings differ by nothing but the seed are of one recipe. Recipes are paired by seed, and
-their difference has Student's interval; of two single runs McNemar's test is of these two nets alone.
-Folders of folds are paired fold by fold, on what each fold left out. Folds share training images, so
-Student's interval would be too narrow: theirs is that of the corrected resampled t-test (Nadeau and Bengio
-2003). p-values of several recipes are corrected by Holm's method.
+      R"(Runs whose settings differ only in the seed form one recipe. Recipes are paired by seed, and their
+difference has Student's t interval. For two single runs, McNemar's test compares these two nets only.
+Folders of folds are paired fold by fold, on the images that each fold left out. Folds share training
+images, so Student's interval would be too narrow: the corrected resampled t-test is used (Nadeau and
+Bengio 2003). p-values of several recipes are corrected by Holm's method.
 
 Examples:
   winnow compare plain deduplicated --report compared.html

@@ -15,31 +15,33 @@ namespace {
 
 std::string dedup_footer() {
   return "Hashes:" + hash_lines() +
-         "\n\nNothing is deleted: a selection is a decision that can be changed at any time.\n"
-         "Without --hash and --threshold the images choose: of the stored hashes the one that "
-         "finds\n"
-         "most, to as many bits as have fewer than 0.5 expected false pairs among so many images\n"
-         "(docs/thresholds.md). It says which, what that finds and what not.\n"
-         "Up to 100,000 images that have details are then compared themselves, as with --verify,\n"
-         "unless --hash, --threshold, --risk, --precision or --no-verify leaves it to codes.\n"
-         "Under mpirun ranks share the search and the looking at pictures; rank 0 does the rest, "
-         "and\n"
-         "it alone needs the files.\n"
-         "A selection of the same name is kept as NAME.previous.\n\n"
+         R"(
+
+Nothing is deleted: a selection is a decision that can be changed at any time.
+Without --hash and --threshold, they follow from the images: the stored hash that finds most,
+at the largest threshold with fewer than 0.5 expected false pairs (docs/thresholds.md). The
+output says which, what it finds and what it misses.
+Up to 100,000 images with enough details are also compared themselves, as with --verify,
+unless --hash, --threshold, --risk, --precision or --no-verify says otherwise.
+Under mpirun ranks share the search and the comparison of pictures; rank 0 does the rest, and
+only rank 0 needs the files.
+A selection of the same name is kept as NAME.previous.
+
+)"
          "Examples:\n"
          "  winnow dedup photos/ > duplicates.csv        # a data set, in place\n"
          "  winnow dedup cache\n"
          "  winnow dedup cache --report duplicates.html  # to look at them\n"
          "  winnow dedup cache --no-verify               # by codes alone\n"
          "  winnow dedup cache --risk 10                 # by codes: more copies, and some "
-         "strangers\n"
-         "  winnow dedup cache --precision 0.95          # by as many bits as that allows\n"
+         "false ones\n"
+         "  winnow dedup cache --precision 0.95          # by codes, at this precision\n"
          "  winnow dedup cache --hash phash --threshold 6\n"
          "  winnow dedup cache --verify                  # by the pictures, however many there "
          "are\n"
          "  winnow dedup cache --features default --cosine 0.97   # made by winnow embed\n"
-         "  winnow dedup cache --features default --cosine 0.7 --verify   # pictures have the last "
-         "word\n"
+         "  winnow dedup cache --features default --cosine 0.7 --verify   # then compares "
+         "pictures\n"
          "  winnow dedup cache --hash exact --name exact --list-groups groups.csv\n"
          "  winnow dedup cache --scope across --on-leak move   # no split shares a picture\n"
          "  winnow dedup cache --review said.jsonl --prefer 'originals/**' --protect 'gold/**'\n"
@@ -77,9 +79,9 @@ Command add_dedup(Verb program) {
                {"--threshold", "--precision", "--verify", "--keep", "--on-leak", "--protect",
                 "--review", "--report", "--list", "--name", "--json"},
                R"(Examples:
-  winnow dedup photos --report page.html       # a data set where it is, a page to look at
-  winnow dedup cache                           # a selection that training obeys
-  winnow dedup cache --precision 0.95          # by codes alone, as many bits as that allows
+  winnow dedup photos --report page.html       # a data set in place, and a page
+  winnow dedup cache                           # a selection for training
+  winnow dedup cache --precision 0.95          # by codes alone, at this precision
   winnow dedup cache --on-leak fail --json     # in continuous integration)");
   return {verb, true,
           [o, verb](Session& session) {

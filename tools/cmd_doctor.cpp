@@ -14,9 +14,9 @@ Command add_doctor(Verb program) {
   verb.add_option("caches", o->caches, "Folders for caches; default: the current one");
   verb.add_flag("--json", o->json, "Print one JSON object on stdout");
   verb.footer(
-      R"(A line for each thing: ok, warning or missing, what was found, and below it what to do. The exit
-code is 0 where ingest, dedup and training on the CPU can work, else 1. Under mpirun it speaks of
-the first rank's machine. Where a library is missing winnow cannot start: winnow-doctor says which.
+      R"(Prints a line for each check: ok, warning or missing, what was found, and below it what to do. The
+exit code is 0 if ingest, dedup and training on the CPU can work, else 1. Under mpirun it checks the
+first rank's machine. If a library is missing, winnow cannot start: winnow-doctor says which.
 
 Examples:
   winnow doctor

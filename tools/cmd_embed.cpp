@@ -41,9 +41,9 @@ Command add_embed(Verb program) {
                 "variance 1 over the images");
   verb.add_flag("--json", o->json, "Print one JSON object on stdout");
   verb.footer(
-      R"(The vector of an image is what the net's last fully connected layer reads, with the image shown
-to the net as winnow eval shows it. Images of all splits have one. Features are kept in the cache,
-at features/NAME.features; those of the same name are replaced.
+      R"(The vector of an image is the input of the net's last fully connected layer; images are prepared as
+by winnow eval. Images of all splits get one. Features are stored in the cache, at
+features/NAME.features; features of the same name are replaced.
 
 Examples:
   winnow embed run cache

@@ -58,7 +58,7 @@ Command add_eval(Verb program) {
   verb.add_flag("--json", o->json,
                 "Print one JSON object on stdout, with the confusion matrix; for "
                 "several splits or caches one on a line each");
-  verb.footer("Test-time augmentations, of probabilities where nothing else is said:" +
+  verb.footer("Test-time augmentations; they average probabilities unless they say otherwise:" +
               table_of(train::test_augmentations()) + R"(
 
 Examples:

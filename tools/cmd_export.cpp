@@ -29,17 +29,20 @@ std::vector<Flag> add_in_place_flags(Verb verb, InPlace& in_place) {
 }
 
 constexpr const char* kFooter =
-    "Trees have the very files that were ingested, each checked against the hash it had: from\n"
-    "--source, or from the cache where that is ingest --store original. With several sources\n"
-    "each has a folder in TO. Elsewhere encoded images keep their bytes and pixels become PNG;\n"
-    "of images that ingest --augment made variants of, the first is exported.\n\n"
-    "What is there already is never replaced, and nothing is there before all of it is: it is\n"
-    "made beside it and renamed at the end, what --removed names before TO. SIGTERM, SIGUSR1 or\n"
-    "SIGHUP (exit code 75) and a full disk leave nothing, a kill leaves TO.export, which the same\n"
-    "command removes when it is run again. Sources are only read.\n\n"
-    "A link is made only to a file that has the very bytes that were ingested; what is gone or\n"
-    "changed is copied from the cache, and named, or refused where the cache does not hold it.\n"
-    "A change of a file changes what a link shows.\n\n"
+    R"(Trees contain the ingested files, each checked against its hash: from --source, or from the
+cache if that was made with ingest --store original. With several sources each has a folder
+in TO. Other exports keep the bytes of encoded images, and write pixels as PNG. For images
+with variants (ingest --augment), the first variant is exported.
+
+Existing files are never replaced. The export is made in a temporary place and renamed at the
+end, what --removed names before TO. SIGTERM, SIGUSR1 or SIGHUP (exit code 75) and a full disk
+leave nothing; a kill leaves TO.export, which the same command removes. Sources are only read.
+
+A link is made only to a file with the ingested bytes. A missing or changed file is copied
+from the cache, and named; if the cache does not hold it, the export is refused. If a file
+changes later, its link shows the change.
+
+)"
     "Examples:\n"
     "  winnow export photos --to clean          # photos/ without its duplicates, same paths\n"
     "  winnow export photos --to clean --removed doubles --link hard\n"

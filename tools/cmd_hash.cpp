@@ -20,13 +20,13 @@ Command add_hash(Verb program) {
   verb.add_flag("--json", o->json, "Print a JSON object for each image instead of CSV");
   add_hashes_flag(verb, o->flags);
   add_reading_flags(verb, o->flags);
-  verb.footer("Hashes:" + hash_lines() +
-              "\n\nImages are printed in the order of their names, those that cannot be read with "
-              "the reason.\n\n"
-              "Examples:\n"
-              "  winnow hash photos/ > hashes.csv\n"
-              "  winnow hash photos/ --hash phash@1/8      # large JPEGs, faster\n"
-              "  winnow hash photos.tar --hash phash,pdq --json | jq -r .hashes[1].hex");
+  verb.footer(
+      "Hashes:" + hash_lines() +
+      "\n\nImages are printed in the order of their names; unreadable ones with the reason.\n\n"
+      "Examples:\n"
+      "  winnow hash photos/ > hashes.csv\n"
+      "  winnow hash photos/ --hash phash@1/8      # large JPEGs, faster\n"
+      "  winnow hash photos.tar --hash phash,pdq --json | jq -r .hashes[1].hex");
   return {verb, false, [o](Session& session) { run_hash(*o, session); }, /*stops=*/true};
 }
 

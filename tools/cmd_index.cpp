@@ -72,8 +72,8 @@ SubVerb add_index_add(Verb index) {
       .check(whole_in(0, kMostBits));
   add_index_inputs(verb, o->inputs);
   verb.footer(
-      R"(A source that is in the index already is passed over: of a cache that got more, only that
-is added.
+      R"(A source that is already in the index is skipped. If a cache has new sources, only these
+are added.
 
 Example:
   winnow index add all.index cache-2025 photos-of-may/ --hash phash --radius 10)");
@@ -102,7 +102,7 @@ SubVerb add_index_merge(Verb index) {
       index, "merge", "Add the content of another index with the same hash and radius", o->index);
   verb.add_option("other", o->other, "That index; it is only read").required();
   verb.footer(
-      R"(Its sources come after those that are there.
+      R"(Its sources are numbered after the existing ones.
 
 Example:
   winnow index merge all.index site-b.index)");
@@ -113,7 +113,7 @@ SubVerb add_index_compact(Verb index) {
   auto folder = std::make_shared<std::filesystem::path>();
   const Verb verb = add_index_verb(
       index, "compact", "Remove deleted images for good, and merge the tables into one", *folder);
-  verb.footer("Ids stay.\n\nExample:\n  winnow index compact all.index");
+  verb.footer("Ids do not change.\n\nExample:\n  winnow index compact all.index");
   return {verb, [folder](Session& session) { index_compact(*folder, session); }};
 }
 
@@ -141,15 +141,16 @@ SubVerb add_index_query(Verb index) {
   add_index_inputs(verb, o->inputs);
   verb.add_flag("--json", o->json, "Print one JSON object on stdout, in place of CSV");
   verb.footer(
-      R"(Where pictures are compared, as winnow dedup does it, all images of the index that show the same
-one are printed, the most probable first; else the nearest by codes. It needs landmarks of the
-index's images, which winnow index add finds, half a millisecond each, and keeps in the index;
-larger pictures than its thumbnails come from --source. With --features both have them: what is asked, and each cache that
-was added to the index, which --source names. Distances are 1000 (1 - cosine) then.
+      R"(Prints all images of the index that show the same picture, most probable first, if pictures are
+compared (as by winnow dedup); else the nearest by codes. Comparing needs landmarks of the index's
+images, which winnow index add computes, half a millisecond each, and stores; larger pictures than
+the index's thumbnails come from --source.
+With --features, the queried cache and each cache of the index, named by --source, need features.
+Distances are 1000 (1 - cosine) then.
 
 Examples:
   winnow index query all.index delivery.tar > known.csv
-  winnow index query all.index delivery.tar --source photos/   # as sure as winnow dedup is
+  winnow index query all.index delivery.tar --source photos/   # as precise as winnow dedup
   winnow index query all.index delivery.tar --no-verify   # by codes alone
   winnow index query all.index new-cache --features default --cosine 0.97 --source cache
   winnow index query all.index new/ --report known.html --source cache   # to look at them)");
@@ -185,9 +186,9 @@ SubVerb add_index_dedup(Verb index) {
   add_reading_flags(verb, o->page.reading);
   verb.add_flag("--json", o->json, "Print one JSON object on stdout");
   verb.footer(
-      R"(The same as winnow dedup of one cache of all the images in the index, without a search at any
-threshold up to the index's radius. --hash is that of the index, or exact. An index keeps thumbnails,
-but neither larger pictures nor features: name with --source what was added to it.
+      R"(The same as winnow dedup on one cache with all images of the index; thresholds up to the index's
+radius need no search. --hash is that of the index, or exact. An index stores thumbnails, but
+neither larger pictures nor features: name the caches or data sets that were added with --source.
 
 Examples:
   winnow index dedup all.index --keep largest
@@ -213,12 +214,11 @@ Command add_index(Verb program) {
   const Verb verb = program.add_verb(
       "index", "Keep a growing index of fingerprints: add, merge, query, deduplicate");
   verb.footer(
-      R"(Nothing but INDEX is written to (and TMPDIR, while a data set is looked at), and images are not
-needed once they are added. A change that is stopped, however it was, leaves the index as it was
-before.
+      R"(Only INDEX is written to (and TMPDIR, while a data set is read). Images are not needed once they
+are added. A change that is interrupted in any way leaves the index as it was.
 
 Examples:
-  winnow index add all.index cache              # the first time: makes it
+  winnow index add all.index cache              # the first time: creates it
   winnow index query all.index new-photos/      # which of these do we have?
   winnow index add all.index new-photos/
   winnow index dedup all.index

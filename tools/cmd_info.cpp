@@ -77,15 +77,15 @@ Command add_info(Verb program) {
   add_sheet_flags(verb, selection, o->sheet);
   verb.add_flag("--json", o->json, "Print one JSON object on stdout, with the manifest");
   verb.footer(
-      R"(On a sheet, pictures larger than 128 pixels are made smaller, and tiny ones larger by a whole
-factor; below each are its name, its id and its classes. What cannot be read is crossed out and
-named. In a line of --groups those that stay come first, under a green line, then those that go,
-under an orange one, with the bits that they are away and their classes.
+      R"(On a sheet, pictures larger than 128 pixels are scaled down, and tiny ones up by a whole factor.
+Below each are its name, its id and its classes. Unreadable images are crossed out and named. In a
+line of --groups, images that stay come first, under a green line; then those that go, under an
+orange one, with their distance in bits and their classes.
 
 Examples:
   winnow info cache
-  winnow info cache --issues                     # how many are dark, blurry, odd
-  winnow info cache --issues blurry > blurry.csv # which
+  winnow info cache --issues                     # number of dark, blurry, odd images
+  winnow info cache --issues blurry > blurry.csv # their names
   winnow info cache --report cache.html
   winnow info cache --report cache.html --sheet look.png    # with pictures
   winnow info cache --selection default

@@ -17,20 +17,20 @@ namespace winnow::tools {
 namespace {
 
 std::string ingest_footer() {
-  return "Formats:" + format_lines() + passed_over_lines() +
-         "\n\nSIGTERM, SIGUSR1 or SIGHUP stops it (exit code 75). However it ended, the same "
-         "command\n"
-         "goes on after the shards that were finished. Under mpirun ranks share the shards, and "
-         "the "
-         "search\n"
-         "of --drop.\n\n"
-         "--augment does the work of a recipe once, for machines that train faster than they\n"
-         "decode: shards hold pixels of --image-size, of each training image --copies variants,\n"
-         "of others one as it is. An epoch still has every sample once; which variant it sees\n"
-         "follows from the run's seed, the epoch and the id, and in --copies epochs each is seen\n"
-         "once. Fingerprints are of the image itself. A copy takes height x width x 3 bytes;\n"
-         "--estimate says what all take. A hold-out (train --holdout) is evaluated on variants:\n"
-         "of training images nothing else is there.\n\n"
+  return "Formats:" + format_lines() + skipped_lines() +
+         R"(
+
+SIGTERM, SIGUSR1 or SIGHUP stops it (exit code 75). After any interruption, the same command
+resumes after the finished shards. Under mpirun ranks share the shards, and the search of --drop.
+
+--augment runs a recipe once, for machines that train faster than they decode: shards hold
+pixels of --image-size, --copies variants of each training image and one unchanged copy of
+others. An epoch still has every sample once; the variant follows from the run's seed, the
+epoch and the id, and each is seen once in --copies epochs. Fingerprints are of the image
+itself. A variant takes height x width x 3 bytes; --estimate prints the total. A hold-out
+(train --holdout) is evaluated on variants, because nothing else is stored of training images.
+
+)"
          "Examples:\n"
          "  winnow ingest photos/ --out cache                 # photos/{train,test}/<class>/*.jpg\n"
          "  winnow ingest photos/ --out cache --labels none   # only to find duplicates\n"
@@ -45,7 +45,7 @@ std::string ingest_footer() {
          "  winnow ingest photos/ --out cache --report photos.html\n"
          "  winnow ingest photos/ --out cache --estimate      # how long would it take?\n"
          "  winnow ingest 'train-{000000..000146}.tar' --out cache\n"
-         "  winnow ingest more/ --into cache                  # behind what is there\n"
+         "  winnow ingest more/ --into cache                  # after the existing sources\n"
          "  winnow ingest photos/ --out cache --retry-failed  # the broken files were replaced\n"
          "  winnow ingest photos/ --out cache --drop             # without near "
          "duplicates\n"

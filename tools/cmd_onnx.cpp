@@ -21,12 +21,12 @@ Command add_onnx(Verb program) {
                   "older version, does "
                   "not name them; else they are compared");
   verb.footer(
-      R"(The model takes pixels as they are decoded (u8, channels first, R before G before B) at the
-size that training had, and normalises them itself; any number of images at once. It gives
-logits: of the loss cross_entropy take their softmax, of bce and focal the sigmoid of each. Its
-metadata_props say the net, the epoch, the loss, resize_px (scale the shorter side of an image to
-so many pixels, bilinear and antialiased, then cut the centre; 0, where the net's pixels are no
-square: scale until they are covered) and the classes as a list in JSON, in the order of the logits.
+      R"(The model takes decoded pixels (u8, channels first, RGB) in the size of the training, any number of
+images at once, and normalises them itself. It returns logits: take their softmax for the loss
+cross_entropy, the sigmoid of each for bce and focal.
+Its metadata_props contain the net, the epoch, the loss, resize_px and the classes, a JSON list in the
+order of the logits. resize_px: scale the shorter side of an image to this many pixels, bilinear and
+antialiased, then cut the centre; 0 if the net's input is not square: scale until it is covered.
 
 Examples:
   winnow onnx run --to net.onnx --cache cache

@@ -120,10 +120,9 @@ Command add_predict(Verb program) {
   verb.add_flag("--status", o->status, "Show how far the work in --out is, and who does it");
   verb.add_flag("--json", o->json, "Print one JSON object on stdout");
   const std::string examples =
-      R"(Images are shown to the net as winnow eval shows them. Inputs that cannot be read are in
-ledger.jsonl, each in a class, as winnow ingest books them. The same command goes on after anything
-that ended it. Started several times at once, on one machine or on many that share the folder, it
-shares the work: each part is done once.
+      R"(Images are prepared as by winnow eval. Unreadable inputs are in ledger.jsonl, with the reasons of
+winnow ingest. After any interruption, the same command resumes. Started several times at once, on
+one machine or on many that share the folder, processes share the work: each part is done once.
 
 Examples:
   winnow predict run photos --out predicted
@@ -132,9 +131,9 @@ Examples:
   winnow predict resnet50.safetensors photos --net resnet50 --classes imagenet.txt --out predicted
   winnow predict run slides --window 224 --map tumour --min-map 0.5 --out found
   winnow predict --status --out predicted)";
-  verb.footer("Test-time augmentations, of probabilities where nothing else is said:" +
+  verb.footer("Test-time augmentations; they average probabilities unless they say otherwise:" +
               table_of(train::test_augmentations()) + "\n\nFormats of sources:" + format_lines() +
-              passed_over_lines() + "\n\n" + examples);
+              skipped_lines() + "\n\n" + examples);
   shorten_help(
       verb,
       {"--out", "--format", "--top", "--threshold", "--features", "--sort-into", "--report",

@@ -38,8 +38,8 @@ Command add_report(Verb program) {
                 "In place of a page: draw one run in this terminal, as winnow watch does")
       .excludes(out);
   verb.footer(
-      R"(The page needs nothing but itself: curves, figures, the settings that differ, and of the last
-evaluation what was taken for what, with the worst mistakes as pictures. A run may still go on.
+      R"(The page is self-contained: curves, figures, settings that differ, and the confusions of the last
+evaluation, with the worst mistakes as pictures. The run may still be going on.
 
 Examples:
   winnow report run --out run.html

@@ -43,16 +43,18 @@ Command add_review(Verb program) {
                   "cache of --store none, which has no pictures");
   verb.add_flag("--json", o->json, "Print one JSON object on stdout at the end");
   verb.footer(
-      "The page is for a browser on this machine, and for whoever has the whole address: its\n"
-      "second part is a secret that is new each time. Each judgement is on the disk before the\n"
-      "page says that it is saved, so nothing is lost whatever ends the program; started again,\n"
-      "it shows what was judged. Images are remembered by their content, so a review holds for\n"
-      "other caches of the same files too. Ctrl-C ends it, with exit code 75.\n\n"
+      R"(The page is for a browser on this machine, and for whoever has the whole address: its second
+part is a secret that is new each time. A judgement is on disk before the page says that it
+is saved, so nothing is lost however the program ends. When started again, it shows earlier
+judgements. Images are identified by their content, so a review also applies to other caches
+of the same files. Ctrl-C ends it, with exit code 75.
+
+)"
       "Examples:\n"
       "  winnow dedup cache --name near\n"
       "  winnow review cache --name near\n"
       "  winnow review cache --name near --sample 300   # how many of the pairs are duplicates?\n"
-      "  winnow review cache --issues blurry,dark       # which of these are to go?\n"
+      "  winnow review cache --issues blurry,dark       # which of these should go?\n"
       "  winnow review cache --name near --review near.jsonl --port 8080\n"
       "  ssh -L 8080:127.0.0.1:8080 server              # then open the address here");
   return {verb, false, [o](Session& session) { run_review(*o, session); }, true};

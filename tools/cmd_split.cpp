@@ -54,25 +54,27 @@ Command add_split(Verb program) {
   add_report_flag(verb, o->output.report);
   verb.add_flag("--json", o->output.json, "Print one JSON object on stdout");
   verb.footer(
-      "A block is what duplicates and group keys (bursts of one scene, pictures of one patient)\n"
-      "hold together. Blocks are never cut; each class comes within one sample of its share in\n"
-      "each split where its blocks allow, and the table names those that do not. Without shares,\n"
-      "splits are as large as they are now, and only what must move does; where there is but one\n"
-      "split, or none, they are 0.8, 0.1 and 0.1.\n"
-      "Shares are of the samples dealt out. What belongs to a sample of a split that stays as it\n"
-      "is joins that split if it gets a share, and is left out if not. The result is a selection:\n"
-      "train, eval and export use the splits that it says; one of the same name before is kept as\n"
-      "NAME.previous. Under mpirun ranks share the search and the looking at pictures.\n\n"
-      "With --folds each sample that is dealt out is val in one of K selections and train in the\n"
-      "others, and test stays as it is: what belongs to a sample of test is left out. Classes are\n"
-      "alike in all folds. If it is interrupted while it writes them, call it again: the same\n"
-      "flags make the same selections.\n\n"
+      R"(A block contains samples connected by duplicates and group keys (bursts of one scene, pictures
+of one patient). Blocks are never split. Each class comes within one sample of its share in
+each split if its blocks allow; the table lists classes that do not. Without shares, splits
+keep their size, and only samples that must move do; with one split, or none, the shares are
+0.8, 0.1 and 0.1.
+Shares refer to the distributed samples. A duplicate of a sample in a split that stays joins
+that split if it gets a share, else it is left out. The result is a selection: train, eval and
+export use its splits. An earlier one of the same name is kept as NAME.previous. Under mpirun
+ranks share the search and the comparison of pictures.
+
+With --folds each distributed sample is val in one of K selections and train in the others;
+test stays, and its duplicates are left out. Classes are balanced over folds. After an
+interruption, call it again: the same flags make the same selections.
+
+)"
       "Examples:\n"
       "  winnow split cache --val 0.1 --test 0.1\n"
-      "  winnow split cache --val 0.1        # of train and of no split; test stays as it is\n"
+      "  winnow split cache --val 0.1        # from train and no split; test stays\n"
       "  winnow split cache --of train --val 0.1 --name tuning\n"
       "  winnow split cache --folds 5 --name cv   # then: winnow train cache --selection cv-1\n"
-      "  winnow split cache                  # mends splits that leak, each as large as it was\n"
+      "  winnow split cache                  # repairs splits that leak, and keeps their size\n"
       "  winnow split cache --val 0.1 --report splits.html   # to look at what stays together\n"
       "  winnow export cache --to splits --selection split\n"
       "  winnow dedup cache --splits split --name clean   # thins duplicates inside their train");

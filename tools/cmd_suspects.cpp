@@ -54,8 +54,8 @@ Command add_suspects(Verb program) {
               table_of(dedup::prunings()) +
               "\nScores of label errors:" + table_of(dedup::suspect_orders()) + R"(
 
-Scores go from 0, the worst, to 1. Nothing is removed: look at the page, say which images go, and
-give the file that it saves to winnow dedup --review.
+Scores go from 0, the worst, to 1. Nothing is removed: look at the page, decide which images go,
+and pass the file that it saves to winnow dedup --review.
 
 Examples:
   winnow train cache --out cv --folds 4 && winnow suspects cache --run cv --report suspects.html

@@ -12,11 +12,11 @@ namespace winnow::tools {
 namespace {
 
 constexpr const char* kSweepFooter =
-    R"(Say how hard to thin by --threshold, --removed, --verify or several of them. Words after -- go to winnow train, the same for
-all runs. Each point is trained beside as many samples of each class removed at random, its control. Runs
-are judged on a hold-out of the training samples; test is looked at once, when the choice is made. Runs that
-are done are not done again: stop it at any time, and go on by the same command. The same command on another
-machine that sees the folder of --out helps.
+    R"(Give the amounts to remove by --threshold, --removed, --verify or several of them. Words after -- go to
+winnow train, the same for all runs. Each point is compared with a control, trained without a random
+subset of the same size in each class. Runs are judged on a hold-out of the training samples; test is
+evaluated once, after the choice. Finished runs are kept: stop the sweep at any time, and resume it with
+the same command. The same command on another machine that sees the folder of --out shares the work.
 
 Examples:
   winnow sweep cache --out sweep --removed 0.1,0.25,0.5 --estimate -- --net resnet20

@@ -126,10 +126,11 @@ void add_run_flags(Verb verb, TrainFlags& o) {
 constexpr const char* kMatters = R"(
 The number of ranks changes who computes a micro-batch, not the global batches. The order of sums
 depends on it: weights are equal to the last bit only with --reproducible.
-With --shuffle-fraction below 1 samples of a partition meet more often, and micro-batches, over
-which batch norm is taken, come from one partition but for what is exchanged: the run says at its
-start how often, winnow bench shuffle for several fractions.
-Ctrl-C, SIGTERM, SIGUSR1 and SIGHUP end a run after the step under way with a checkpoint and exit code 75.
+With --shuffle-fraction below 1, samples of a partition meet more often, and micro-batches, over
+which batch norm is computed, come from one partition except for what is exchanged. The run prints
+at its start how often; winnow bench shuffle measures several fractions.
+Ctrl-C, SIGTERM, SIGUSR1 and SIGHUP end a run after the current step, with a checkpoint and exit
+code 75.
 
 )";
 

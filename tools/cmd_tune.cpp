@@ -41,22 +41,23 @@ Command add_tune(Verb program) {
       .show_default();
   verb.add_flag("--json", o->output.json, "Print one JSON object on stdout instead of tables");
   verb.footer(
-      "What is recommended is what dedup, export, ingest --drop, split and the others do without\n"
-      "flags: they compare the pictures, which finds what is near by codes, and more. Of more than "
-      "100,000 images, of pictures with few details and with --no-verify\n"
-      "codes decide: the largest threshold with fewer than 0.5 expected false pairs among so many\n"
-      "images, of the hash that finds most within it; --risk and --precision ask for other.\n"
-      "Precision is what share of the pairs within a threshold are duplicates. Two images that\n"
-      "are not have other labels as often as two drawn at random; where there are no labels, the\n"
-      "distances of random pairs tell. Both promise too much where strangers that look alike are\n"
-      "of one kind: judge a sample where it counts (winnow review --sample 200). Recall is how\n"
-      "many of your own pictures are found again after they were cropped by up to 10 %, scaled,\n"
-      "given another gamma and encoded as JPEG, all at once; yours may be edited otherwise, so\n"
-      "look at the edits that matter to you.\n"
-      "By judged pairs, precision lies between 'at least' and 'at most' with 95 % confidence if "
-      "the\n"
-      "pairs were drawn, as winnow review --sample draws them. 'found' is how many of the\n"
-      "duplicates within the last threshold each threshold finds.\n\n"
+      R"(The recommendation is what dedup, export, ingest --drop, split and others do by default: they
+compare the pictures, which finds near codes and more. For more than 100,000 images, for
+pictures with few details and with --no-verify, codes decide: the largest threshold with fewer
+than 0.5 expected false pairs, of the hash that finds most within it. --risk and --precision
+ask for another choice.
+Precision is the share of duplicates among the pairs within a threshold. It is estimated from
+labels: two different images have different labels as often as two random ones. Without labels
+it is estimated from the distances of random pairs. Both are too optimistic if different images
+that look alike share a class: judge a sample where it matters (winnow review --sample 200).
+Recall is the share of your pictures that are found again after they were cropped by up to 10 %,
+scaled, changed in gamma and encoded as JPEG, all at once. Your copies may be edited otherwise,
+so look at the edits that matter to you.
+With judged pairs, precision lies between 'at least' and 'at most' with 95 % confidence if the
+pairs were drawn by winnow review --sample. 'found' is the share of the duplicates within the
+last threshold that each threshold finds.
+
+)"
       "Examples:\n"
       "  winnow tune cache\n"
       "  winnow tune cache --hash phash --precision 0.95 --plot phash.svg\n"

@@ -12,23 +12,23 @@ namespace {
 
 std::string tune_lr_footer() {
   constexpr const char* kTried =
-      R"(What is tried: a list, --lr 0.1,0.2,0.4; between two ends, --lr 0.01:1, of which --trials draws;
-of one optimiser alone, --lr lars=2,8,32. Each optimiser has as many trials at each batch size, and as
-many epochs. Not given, without --trials: seven rates, a warm-up of a tenth of the epochs, and each
-optimiser's own decay; with --trials: rates and decays between the ends below, and a warm-up of up to
-a fifth of the epochs.
+      R"(Values to try are a list, --lr 0.1,0.2,0.4; a range, --lr 0.01:1, for --trials random ones; or for one
+optimiser only, --lr lars=2,8,32. Each optimiser gets the same number of trials and epochs at each batch
+size. Default without --trials: seven rates, a warm-up of a tenth of the epochs, and each optimiser's own
+decay. Default with --trials: rates and decays from the ranges below, and a warm-up of up to a fifth of
+the epochs.
 
-Ends where none are given; rates are for a batch of 512 and follow its root, but for those of lars and
+Default ranges. Rates are for a batch of 512 and scale with its square root, except those of lars and
 lars_paper:)";
   return kTried + tune_ranges_help() +
          R"(
 
 Words after -- go to winnow train, the same for all runs; an option that only some optimisers have
-counts for these alone. Unless they name a --recipe, all runs have the plain defaults (--recipe none),
-as the net's own would go with one optimiser alone. With
---halving all trials are short, the best third is trained anew three times as long, and so on up to
---epochs. Runs that are done are not done again: stop it at any time, and go on by the same command.
-The same command on another machine that sees the folder of --out helps.
+applies to these only. Unless they name a --recipe, all runs have the plain defaults (--recipe none),
+because the net's own recipe fits one optimiser only.
+With --halving all trials are short, the best third is trained anew three times as long, and so on up
+to --epochs. Finished runs are kept: stop at any time, and resume with the same command. The same
+command on another machine that sees the folder of --out shares the work.
 
 Examples:
   winnow tune-lr cache --out tuning -- --net resnet20

@@ -14,7 +14,7 @@ Command add_verify(Verb program) {
                   "Only the records of the samples that this selection keeps");
   verb.add_flag("--json", o->json, "Print one JSON object on stdout, of a damaged cache too");
   verb.footer(
-      R"(Exit code 1 where anything is damaged.
+      R"(Exit code 1 if anything is damaged.
 
 Examples:
   winnow verify cache

@@ -12,12 +12,11 @@ Command add_watch(Verb program) {
   verb.add_option("runs", o->runs, "Run directories made by winnow train").required();
   verb.add_flag("--once", o->once, "Print the state of each run on one line, and exit");
   verb.footer(
-      R"(One run is shown as a whole: how far it is and how long it still takes, curves of loss and
-accuracy, what the time goes into, each rank with what it computes, waits for and holds, the slowest
-marked, and who waits for whom. Of several runs each has a row. It reads what runs write and changes
-nothing: look from any machine that sees the folder, also by ssh. Ctrl-C ends the view, not the run.
-Where stderr is no terminal, it prints a line on stdout whenever a run has news, until all have
-ended.
+      R"(A single run is shown in full: progress and time left, curves of loss and accuracy, where the time
+goes, what each rank computes, waits for and holds, with the slowest marked, and who waits for whom.
+Several runs have a row each. It only reads what runs write: it works from any machine that sees the
+folder, also by ssh. Ctrl-C ends the view, not the run. If stderr is no terminal, it prints a line on
+stdout whenever a run has news, until all have ended.
 
 Examples:
   winnow watch run

@@ -223,7 +223,7 @@ void add_list_flags(Verb whole, ListPlaces& flags) {
   const std::string form =
       "; CSV, or JSON lines where the file is called *.jsonl; - is the standard output";
   verb.add_option("--list", flags.removed,
-                  "Where to list removed images (default: beside the selection)" + form);
+                  "Where to list removed images (default: next to the selection)" + form);
   verb.add_option("--list-groups", flags.groups,
                   "Also list every image of every group, with the group's diameter in bits" + form);
   verb.add_option("--list-pairs", flags.pairs, "Also list all pairs of duplicates" + form);

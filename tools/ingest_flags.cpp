@@ -139,18 +139,15 @@ std::string format_lines() {
   return lines;
 }
 
-std::string passed_over_lines() {
-  return "\n\nOf folders and tar archives, files count as images by their endings, read or not "
-         "(.heic, .gif\n"
-         "and others that are not read are booked as unsupported, with advice). Passed over, and "
-         "counted:\n"
-         "other files; hidden ones (--hidden takes them); @eaDir, #recycle, #snapshot, .snapshot, "
-         ".zfs,\n"
-         "@Recycle, @Recently-Snapshot, $RECYCLE.BIN, System Volume Information, lost+found, "
-         "__MACOSX,\n"
-         ".Trash-*, .thumbnails, Thumbs.db, .DS_Store, ._* (--system takes them); links with "
-         "--links skip\n"
-         "and those that lead in a circle; pipes, sockets and devices; what --exclude names.";
+std::string skipped_lines() {
+  return R"(
+
+In folders and tar archives, files count as images by their extensions, readable or not (.heic,
+.gif and others that cannot be read are recorded as unsupported, with advice). Skipped and counted:
+other files; hidden ones (--hidden takes them); @eaDir, #recycle, #snapshot, .snapshot, .zfs,
+@Recycle, @Recently-Snapshot, $RECYCLE.BIN, System Volume Information, lost+found, __MACOSX,
+.Trash-*, .thumbnails, Thumbs.db, .DS_Store, ._* (--system takes them); links with --links skip,
+and those that lead in a circle; pipes, sockets and devices; what --exclude names.)";
 }
 
 }  // namespace winnow::tools

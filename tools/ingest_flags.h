@@ -19,6 +19,6 @@ void add_ingest_flags(Verb verb, ReadingOptions& flags);
 //                    skipped.
 std::string format_lines();
 std::string hash_lines();
-std::string passed_over_lines();
+std::string skipped_lines();
 
 }  // namespace winnow::tools

@@ -90,8 +90,8 @@ std::string points_table(const SweepView& view) {
                     number_cell(points_html(result.versus_control)),
                 i == best ? RowLook::kMarked : RowLook::kPlain);
   }
-  return table({"arm", "equal", "#removed", "#accuracy", "#points beside all", "verdict",
-                "#as many at random", "#points beside that"},
+  return table({"arm", "equal", "#removed", "#accuracy", "#points versus all", "verdict",
+                "#as many at random", "#points versus that"},
                rows);
 }
 
@@ -228,7 +228,7 @@ std::string test_section(const SweepView& view) {
   if (rows.empty()) return section("Test", said);
   return section("Test",
                  said + table({"arm", "equal", "#removed", "#accuracy without leaked images",
-                               "#points beside all", "#with them"},
+                               "#points versus all", "#with them"},
                               rows));
 }
 

@@ -94,7 +94,7 @@ TEST_F(ImageFolderTest, OneSetOfClassFolders) {
   const auto source = open();
   EXPECT_THAT(lines(*source), ElementsAre("a/2.JPG none a", "b/1.jpg none b"));
   EXPECT_EQ(source->description(),
-            "image folder: 2 classes; passed over: no images by their names (2: 1 .csv, 1 .txt)");
+            "image folder: 2 classes; skipped: no images by their names (2: 1 .csv, 1 .txt)");
 }
 
 TEST_F(ImageFolderTest, OtherDepthsAreUnlabelledUnlessAskedFor) {
@@ -235,7 +235,7 @@ TEST_F(ImageFolderTest, FoldersWithoutImagesBesideSplitsDoNotMatter) {
   EXPECT_THAT(lines(*source), ElementsAre("train/a/1.jpg train a"));
   EXPECT_EQ(source->description(),
             "image folder: 1 split, 1 class; 1 image beside the splits left out: "
-            "'preview.png'; passed over: no "
+            "'preview.png'; skipped: no "
             "images by their names (1: 1 .txt)");
 }
 
@@ -296,7 +296,7 @@ TEST_F(ImageFolderTest, EveryEndingOfTorchvisionsInAnyCaseAndOthersOfTheSameForm
   const auto source = open();
   EXPECT_EQ(source->entries().size(), 14U);
   EXPECT_EQ(source->description(),
-            "image folder: 1 class; passed over: no images by their names (6: 3 others, 2 .txt, 1 "
+            "image folder: 1 class; skipped: no images by their names (6: 3 others, 2 .txt, 1 "
             ".part)");
   EXPECT_THAT(skips(*source),
               ElementsAre("1 no image by its name: .part", "2 no image by its name: .txt",
@@ -337,7 +337,7 @@ TEST_F(ImageFolderTest, HiddenAndSystemFoldersArePassedOver) {
   EXPECT_THAT(lines(*source), ElementsAre("a/1.jpg none a"));
   EXPECT_THAT(skips(*source), ElementsAre("3 hidden", "17 of a NAS or an operating system"));
   EXPECT_EQ(source->description(),
-            "image folder: 1 class; passed over: hidden (3), of a NAS or an operating system (17)");
+            "image folder: 1 class; skipped: hidden (3), of a NAS or an operating system (17)");
 
   const auto with_hidden =
       open_source(folder_.path(), {.labels = LabelsFrom::kNone, .hidden = true});

@@ -62,7 +62,7 @@ TEST_F(TarTest, MembersAreFilesOfAnImageFolderInTheOrderOfTheArchive) {
                 ElementsAre("train/dog/2.jpg train dog", "train/cat/1.jpg train cat",
                             "test/cat/3.png test cat"));
     EXPECT_EQ(source->description(),
-              "tar: 2 splits, 2 classes; passed over: no images by their names (1: 1 .txt)");
+              "tar: 2 splits, 2 classes; skipped: no images by their names (1: 1 .txt)");
     EXPECT_EQ(source->entries().input_bytes(0), 6U);
     EXPECT_EQ(content_of(*source, 0), "second");
     EXPECT_EQ(content_of(*source, 1), "first");
@@ -155,7 +155,7 @@ TEST_F(TarTest, LinksAndDevicesArePassedOverAndCounted) {
   const auto source = open("a.tar");
   EXPECT_THAT(lines_of(*source), ElementsAre("a/1.jpg none a"));
   EXPECT_EQ(source->description(),
-            "tar: 1 class; passed over: hidden (1), links (1), of a NAS or an operating system "
+            "tar: 1 class; skipped: hidden (1), links (1), of a NAS or an operating system "
             "(2), pipes, sockets and devices (1)");
 }
 
@@ -229,7 +229,7 @@ TEST_F(TarTest, AFolderAroundEverythingIsLeftOff) {
   EXPECT_THAT(lines_of(*source), ElementsAre("train/cat/1.jpg train cat", "test/2.jpg test "));
   EXPECT_EQ(
       source->description(),
-      "tar: 2 splits, 1 class; all below 'set'; passed over: no images by their names (1: 1 .md)");
+      "tar: 2 splits, 1 class; all below 'set'; skipped: no images by their names (1: 1 .md)");
   add("b.tar", make_tar({{"train/cat/1.jpg"}, {"train/dog/1.jpg"}}));
   EXPECT_THAT(lines_of(*open("b.tar")),
               ElementsAre("train/cat/1.jpg train cat", "train/dog/1.jpg train dog"));
@@ -282,7 +282,7 @@ TEST_F(TarTest, ArchivesInsideAreClasses) {
                                              "n01/n01_2.JPEG none n01"));
   EXPECT_EQ(content_of(*source, 0), "dog");
   EXPECT_EQ(content_of(*source, 2), "cat two");
-  EXPECT_THAT(source->description(), HasSubstr("passed over: archives within archives (1)"));
+  EXPECT_THAT(source->description(), HasSubstr("skipped: archives within archives (1)"));
   add("broken.tar", make_tar({{"n01.tar", cats}, {"n02.tar", "no archive"}}));
   EXPECT_THAT(refusal("broken.tar"), HasSubstr("without images: 'n02'"));
 }

@@ -220,7 +220,7 @@ TEST_F(WebDatasetTest, SamplesWithoutImagesAndEmptyImages) {
   const auto source = open("a.tar");
   EXPECT_THAT(lines_of(*source), ElementsAre("1.jpg none ", "3.jpg none 0"));
   EXPECT_EQ(source->read(0).error().kind, ReadError::Kind::kEmpty);
-  EXPECT_THAT(source->description(), AllOf(HasSubstr("1 sample without an image passed over"),
+  EXPECT_THAT(source->description(), AllOf(HasSubstr("1 sample without an image skipped"),
                                            HasSubstr("1 image without a label")));
   add("b.tar", {{"2.mp4"}, {"2.cls", "0"}});
   EXPECT_THAT(refusal("b.tar"), HasSubstr("holds no inputs"));
