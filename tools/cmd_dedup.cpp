@@ -57,8 +57,8 @@ Command add_dedup(Verb program) {
   const Verb verb =
       program.add_verb("dedup", "Find duplicates and leaks; write a selection for training");
   verb.add_option("cache", o->cache,
-                  "Cache made by winnow ingest, or a data set, as of ingest, which is looked at "
-                  "where it is: then what would be removed is printed as CSV")
+                  "Cache made by winnow ingest, or a data set, as of ingest, which is read in "
+                  "place: then the images to remove are printed as CSV")
       .required();
   verb.add_option("--name", o->name, "Name of the selection of a cache").show_default();
   add_dedup_flags(verb, "--", o->deciding.flags);

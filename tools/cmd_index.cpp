@@ -33,10 +33,9 @@ Verb add_index_verb(Verb index, const std::string& name, const std::string& what
 }
 
 void add_index_inputs(Verb verb, IndexInputs& inputs) {
-  verb.add_option(
-          "inputs", inputs.paths,
-          "Caches made by winnow ingest, or data sets, as of ingest, whose images are looked "
-          "at where they are")
+  verb.add_option("inputs", inputs.paths,
+                  "Caches made by winnow ingest, or data sets, as of ingest, whose images are read "
+                  "in place")
       .required();
   add_reading_flags(verb, inputs.reading);
 }

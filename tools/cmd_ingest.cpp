@@ -75,11 +75,11 @@ Command add_ingest(Verb program) {
   verb.add_option("--out", o->out, "Cache directory to make");
   verb.add_option("--into", o->into,
                   "Finished cache to add the sources to; flags that shape the content, where not "
-                  "given, are the cache's. The result is that of ingesting all at once");
-  verb.add_flag("--retry-failed", o->task.retry,
-                "Ask again for the inputs that the finished cache --out could not read, and for "
-                "nothing else: give the sources it was made of, once they are repaired or their "
-                "storage is back. The result is that of ingesting all anew");
+                  "given, are the cache's. The result equals one ingest of all sources");
+  verb.add_flag(
+      "--retry-failed", o->task.retry,
+      "Read again only the inputs that the finished cache --out could not read: give its sources "
+      "once they are repaired or their storage is back. The result equals a new ingest of all");
   verb.add_flag("--memory", o->task.memory, "Keep the shards in memory (tmpfs) until `cache drop`");
   add_ingest_flags(verb, o->flags);
   const Flag drop =

@@ -117,7 +117,8 @@ Command add_predict(Verb program) {
   verb.add_flag("--mixed-machines", o->request.work.mixed_machines,
                 "Let machines work on it that differ in instructions or libraries, and so in the "
                 "last digits");
-  verb.add_flag("--status", o->status, "Show how far the work in --out is, and who does it");
+  verb.add_flag("--status", o->status,
+                "Show the progress of the work in --out, and the machines that do it");
   verb.add_flag("--json", o->json, "Print one JSON object on stdout");
   const std::string examples =
       R"(Images are prepared as by winnow eval. Unreadable inputs are in ledger.jsonl, with the reasons of

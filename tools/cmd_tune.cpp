@@ -13,7 +13,7 @@ Command add_tune(Verb program) {
   auto o = std::make_shared<TuneRequest>();
   const Verb verb = program.add_verb("tune", "Show what each threshold would find in a cache");
   verb.add_option("cache", o->cache, "Cache made by winnow ingest").required();
-  verb.add_option("--hash", o->hashes, "Hashes to look at; all that the cache has by default")
+  verb.add_option("--hash", o->hashes, "Hashes to measure; default: all that the cache has")
       .delimiter(',');
   verb.add_option(
           "--most", o->most,
@@ -24,7 +24,7 @@ Command add_tune(Verb program) {
   add_quality_flag(verb, "--", o->demand);
   add_verify_flags(verb, "--", o->demand);
   verb.add_option("--images", o->recall.images,
-                  "Pictures to edit and hash, to measure what is found again; 0: none")
+                  "Pictures to edit and hash, to measure recall; 0: none")
       .check(whole_in(0, kMostCount))
       .show_default();
   verb.add_option("--seed", o->recall.seed, "Seed of random choices").check(seeds()).show_default();

@@ -74,7 +74,7 @@ Verb add_data_flags(Verb verb, TrainChoice& o) {
                   "default: cifar, or none if the cache holds random variants of ingest --augment");
   data.add_option("--sampling", o.given.sampling,
                   "How often an epoch has each training sample. uniform: once; balanced: all "
-                  "classes equally often; repeat-factor: those of rare classes more often; "
+                  "classes equally often; repeat-factor: samples of rare classes more often; "
                   "weighted: by the weights of the selection, which the loss then leaves alone")
       .one_of({"uniform", "balanced", "repeat-factor", "weighted"})
       .show_default();
@@ -181,13 +181,13 @@ void add_local_flags(Verb recipe, train::LocalOptions& local) {
       .type_name("greedy|overlapping");
   recipe
       .add_option("--stages", local.stages,
-                  "--local: how many stages, or the names of what they end with but the last: "
-                  "layer1,layer3 (--show lists what there is)")
+                  "--local: number of stages, or the last layers of all stages but the last: "
+                  "layer1,layer3 (--show lists the names)")
       .type_name("K|NAMES");
   recipe
       .add_option("--balance", local.balance,
-                  "--stages K: what is smallest of the stage that has the most: multiply-adds "
-                  "(time), or bytes of values (memory)")
+                  "--stages K: what to minimise in the largest stage: multiply-adds (time), or "
+                  "bytes of values (memory)")
       .one_of({"time", "memory"})
       .show_default("time");
   recipe
@@ -289,8 +289,8 @@ void add_execution_flags(Verb verb, TrainChoice& o) {
   execution
       .add_option(
           "--lane-threads", t.execution.lane_threads,
-          "Threads of each lane, which works off micro-batches beside the others; 0: those "
-          "of the run's plan, else 1 with --reproducible, else as few as keep all cores busy. "
+          "Threads of each lane, which computes micro-batches in parallel with the others; 0: as "
+          "in the run's plan, else 1 with --reproducible, else as few as keep all cores busy. "
           "Other lane threads change the last bits of the weights, with --reproducible too")
       .check(cores())
       .show_default();
@@ -335,9 +335,9 @@ void add_shuffle_flags(Verb verb, pipeline::ShuffleOptions& options) {
       .show_default();
   verb.add_option(
           "--partitions", options.partitions,
-          "Of the samples, by a hash of their ids, and as many runs of rows of each global "
-          "batch that are taken from one each, but for what is exchanged; the same whatever "
-          "the number of ranks; of no effect with --shuffle-fraction 1")
+          "Number of partitions of the samples, by a hash of their ids. A global batch has one run "
+          "of rows for each, taken from that partition except for what is exchanged. Does not "
+          "depend on the number of ranks; no effect with --shuffle-fraction 1")
       .check(whole_in(1, kMostCount))
       .show_default();
 }

@@ -143,8 +143,8 @@ class AllToAllBench {
       count = exchanges.get();
     });
     const double moved = static_cast<double>(part_bytes_ * others()) * count;
-    say(session_, fmt::format("an all-reduce of {} bytes takes {:.1f} ms alone, {:.1f} ms beside "
-                              "exchanges, which meanwhile get {:.1f} MB/s",
+    say(session_, fmt::format("an all-reduce of {} bytes takes {:.1f} ms alone, {:.1f} ms during "
+                              "exchanges, which then get {:.1f} MB/s",
                               grouped(gradient.size() * sizeof(float)), 1e3 * alone_s,
                               1e3 * beside_s, 1e-6 * moved / passed_s));
     const double megabytes = 1e-6 * static_cast<double>(gradient.size() * sizeof(float));

@@ -34,7 +34,7 @@ Held hold(const datasets::Source& source, std::uint64_t most_bytes, const StopRe
     if (bytes == nullptr) {
       throw UsageError(
           std::string(source.format()) +
-          " holds bare pixels, of which none is decoded; name a set of encoded images");
+          " holds bare pixels, so there is nothing to decode; name a data set of encoded images");
     }
     held.positions.push_back(i);
     held.bytes.push_back(std::move(*bytes));

@@ -183,7 +183,7 @@ void tell(const ComparePage& page, const Session& session) {
   for (const ComparisonWithFirst& beside : page.comparison.others) {
     const std::size_t first = page.comparison.recipes.front().front();
     const std::size_t other = page.comparison.recipes[beside.recipe].front();
-    say(session, fmt::format("{} beside {}: {}", recipe_name(page, beside.recipe),
+    say(session, fmt::format("{} versus {}: {}", recipe_name(page, beside.recipe),
                              recipe_name(page, 0), in_words(beside, page.margin)));
     say(session, fmt::format("  {}", what_differs(page.runs[first], page.runs[other])));
   }

@@ -111,7 +111,7 @@ std::string beside_section(const ComparePage& page, std::size_t number) {
                          images.more_gained) +
              images_html(page, beside.recipe, "Right less often than by the first", images.lost,
                          images.more_lost);
-  return section(fmt::format("{} beside {}", name_html(recipe_name(page, beside.recipe)),
+  return section(fmt::format("{} versus {}", name_html(recipe_name(page, beside.recipe)),
                              name_html(recipe_name(page, 0))),
                  content);
 }

@@ -75,8 +75,8 @@ void tell_verified(const Session& session, const Verified& what, const std::stri
   }
   say(session,
       what.kept.least.only_shown
-          ? "verify: a copy must match block by block, because no probability tells "
-            "copies from other pictures here: they look too much alike"
+          ? "verify: a copy must match block by block, because no probability separates copies "
+            "from other pictures here: they look too much alike"
           : fmt::format("verify: copies need a probability of {}{}",
                         dedup::in_digits(what.kept.least.near), why(what.kept.least, hash)));
   if (what.kept.least.raised_by_labels) return;

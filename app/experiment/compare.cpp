@@ -331,7 +331,7 @@ std::string what_differs(const ComparedRun& first, const ComparedRun& other) {
                         said(values.first), said(values.second));
   }
   if (count > 5) text += fmt::format("; and {} more", count - 5);
-  return text.empty() ? "nothing but the seed differs" : text;
+  return text.empty() ? "only the seed differs" : text;
 }
 
 std::string in_words(const ComparisonWithFirst& beside, std::optional<double> margin) {

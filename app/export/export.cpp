@@ -130,8 +130,8 @@ void export_in_place(const ExportRequest& o, const InPlace& in_place,
   using pipeline::ExportAs;
   if (options.as != ExportAs::kTree && options.as != ExportAs::kList) {
     throw UsageError(o.cache.string() +
-                     " is a data set, of which --as tree and list are made in "
-                     "place; ingest it first for --as " +
+                     " is a data set, which can be exported only with --as tree or --as list; "
+                     "ingest it first for --as " +
                      o.as);
   }
   if (!options.selection.empty()) {

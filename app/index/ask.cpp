@@ -113,10 +113,10 @@ void index_dedup(const IndexDedupRequest& o, const Session& session) {
   tell_radius(o, index, options, session);
   if (links.verified && !pictures) {
     const bool tells_best = options.policy.keep == dedup::KeepPolicy::kBest;
-    say(session, fmt::format("verify: by the thumbnails of the index alone{}; with --source, a "
-                             "cache or data set that was added to it, larger pictures are looked "
-                             "at, as winnow dedup does",
-                             tells_best ? ", which tell the best picture of a group, too" : ""));
+    say(session,
+        fmt::format("verify: by the index's thumbnails only{}; to compare larger pictures, as "
+                    "winnow dedup does, name the caches or data sets that were added with --source",
+                    tells_best ? ", which also decide the best picture of a group" : ""));
   }
   apply_constraints(session, o.dedup.constraints, columns, index.names(), options);
   dedup::Result result = dedup::deduplicate(columns, options, links.source);
@@ -164,9 +164,8 @@ void index_info(const IndexInfoRequest& o, const Session& session) {
                     count_of(json["images"].whole(), "image"), grouped(json["bytes"].whole() >> 20),
                     text(json["hash"]), number(json["hash_version"]), number(json["radius"])));
   if (json["deleted"].whole() > 0) {
-    print(session,
-          fmt::format("{} deleted; winnow index compact removes what is deleted for good\n",
-                      count_of(json["deleted"].whole(), "more is", "more are")));
+    print(session, fmt::format("{} deleted; winnow index compact frees their space\n",
+                               count_of(json["deleted"].whole(), "more is", "more are")));
   }
   for (const Json& source : json["sources"]) {
     print(session,

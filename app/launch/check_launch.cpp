@@ -18,10 +18,10 @@ constexpr const char* kByPmix =
 Words words_of(comm::Launcher launcher) {
   switch (launcher) {
     case comm::Launcher::kOpenMpi:
-      return {"mpirun", "ranks", "this mpirun is not that of winnow's MPI, {}",
+      return {"mpirun", "ranks", "this mpirun belongs to another MPI than winnow's, {}",
               "mpirun -np {0} {1}, by the mpirun of {2}"};
     case comm::Launcher::kSlurmPmix:
-      return {"srun", "tasks", "PMIx of Slurm and that of winnow's MPI, {}, do not fit",
+      return {"srun", "tasks", "Slurm's PMIx does not fit that of winnow's MPI, {}",
               "mpirun -np {0} {1}"};
     case comm::Launcher::kPmi:
       return {"the launcher", "ranks", "it speaks PMI, which winnow's MPI, {}, does not",

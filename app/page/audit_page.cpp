@@ -166,8 +166,8 @@ std::string issues_section(const AuditPage& page) {
   }
   return section("What the images look like",
                  table({"issue", "#images", "#threshold", "what the score is"}, rows) +
-                     paragraph("Those of the lowest scores are shown, the worst first; pale ones "
-                               "do not have the issue, and come next. <code>winnow info --issues "
+                     paragraph("Images with the lowest scores are shown, worst first; pale ones "
+                               "come next and do not have the issue. <code>winnow info --issues "
                                "NAME</code> lists all, <code>winnow dedup --drop-issues "
                                "NAME</code> leaves them out.") +
                      pictures);

@@ -113,7 +113,7 @@ PredictFolder::PredictFolder(fs::path path, const PredictFacts& facts,
   if (stored.at("digest").text() != digest_) {
     throw UsageError(path_.string() +
                      " holds other predictions: " + differences(stored.at("of"), facts) +
-                     (fs::exists(report()) ? " differ" : " differ from what was begun") +
+                     (fs::exists(report()) ? " differ" : " differ from those begun there") +
                      "; choose another folder");
   }
   make_directories(path_ / "machines");

@@ -28,7 +28,7 @@ struct TooMuchMemory {
 void require_memory(std::uint64_t bytes, std::uint64_t most) {
   if (most == 0 || bytes <= most) return;
   throw TooMuchMemory{
-      {pipeline::Fate::kTooLarge, "is decoded whole where it lies and takes " +
+      {pipeline::Fate::kTooLarge, "has to be decoded whole and takes " +
                                       std::to_string((bytes + (1u << 20) - 1) >> 20) +
                                       " MiB, more than --memory-limit allows"}};
 }

@@ -164,7 +164,7 @@ Net of_file(const NetOptions& options, const Note& note) {
                      stored.from.kept.front());
   }
   if (stored.from.unnamed) {
-    note(file + " does not name its classes: they are taken for those of " +
+    note(file + " does not name its classes; they are assumed to be those of " +
          source_of_names(options) + " in the same order");
   }
   return {.config = std::move(stored.config),

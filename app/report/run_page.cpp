@@ -274,9 +274,9 @@ std::string repetitions_section(const std::vector<RunView>& runs) {
     rows += row(cells);
   }
   return section("Over folds and seeds",
-                 paragraph("Runs that differ by nothing but the seed, or the number at the end of "
-                           "their selection's name. Of the last of each figure: the mean, every "
-                           "run alike, ± the standard deviation from run to run (n - 1).") +
+                 paragraph("Runs that differ only in the seed, or in the number at the end of "
+                           "their selection's name. The last value of each figure: mean over runs, "
+                           "equally weighted, ± standard deviation between runs (n - 1).") +
                      table(columns, rows));
 }
 
@@ -468,8 +468,8 @@ std::string evaluation_section(const RunView& run) {
                             count_of(samples, "labelled image"), name_html(evaluation.about.split),
                             count_of(static_cast<std::uint64_t>(evaluation.about.step), "step")));
   if (evaluation.classes.size() <= kMostClassesDrawn) {
-    content += figure("Confusion: a row is a class, a column what it was taken for",
-                      matrix_svg(evaluation));
+    content +=
+        figure("Confusion: a row is a class, a column the class predicted", matrix_svg(evaluation));
   }
   return section(
       "Last evaluation: " + name_html(run.name),

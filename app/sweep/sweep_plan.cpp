@@ -314,9 +314,9 @@ pipeline::Cache open_swept(const SweepOptions& o) {
   check_train_words("sweep", o.train);
   pipeline::Cache cache = pipeline::Cache::open(o.cache);
   if (!can_keep_selections(cache.paths())) {
-    throw SystemError(o.cache.string() +
-                      " cannot be written to, and what is trained on are selections in it; sweep "
-                      "on a copy of it");
+    throw SystemError(
+        o.cache.string() +
+        " cannot be written to, and a sweep stores its selections there; sweep a copy of it");
   }
   return cache;
 }

@@ -34,7 +34,7 @@ std::vector<train::LrScale> lr_scales(const TrainWords& given) {
 std::vector<std::string> no_decay(const std::vector<std::string>& patterns) {
   if (std::ranges::find(patterns, "none") == patterns.end()) return patterns;
   if (patterns.size() == 1) return {};
-  throw UsageError("--no-decay none stands alone; leave none out, or the patterns beside it");
+  throw UsageError("--no-decay none allows no other pattern; leave out none, or the patterns");
 }
 
 // 0: "auto".

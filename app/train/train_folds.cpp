@@ -44,8 +44,8 @@ void check_folds(const train::LossOptions& loss, double holdout,
   }
   if (!evaluation.keep_best.empty() || evaluation.patience > 0) {
     throw UsageError(
-        "with --folds no checkpoint may be chosen by the labels that it is to judge: leave "
-        "--keep-best and --early-stop away");
+        "with --folds no checkpoint may be chosen by the labels that it is to judge; leave out "
+        "--keep-best and --early-stop");
   }
 }
 

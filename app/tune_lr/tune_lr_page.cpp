@@ -334,8 +334,8 @@ std::string html_of(const TuneView& view, const std::string& made) {
       "range of the mean. Differences are paired by seed.",
       grouped(view.plan.arms.front().settings.size()), grouped(view.judge.held_out_images), o.seeds,
       o.seeds == 1 ? "seed" : "seeds", o.arms.epochs);
-  about += view.test.arms.empty() ? " Test was not looked at."
-                                  : " Test was looked at when that was done: it decided nothing.";
+  about += view.test.arms.empty() ? " The test split was not evaluated."
+                                  : " The test split was evaluated afterwards and decided nothing.";
   if (view.plan.rungs.size() > 1) {
     about += " Of the trials the best third was trained three times as long, and so on.";
   }

@@ -141,7 +141,7 @@ TEST(Compare, SaysWhatDiffers) {
   const ComparedRun first = run_of("0.1", 1, 0);
   ComparedRun other = run_of("0.2", 2, 0);
   EXPECT_EQ(what_differs(first, other), "recipe.lr 0.1, here 0.2");
-  EXPECT_EQ(what_differs(first, run_of("0.1", 2, 0)), "nothing but the seed differs");
+  EXPECT_EQ(what_differs(first, run_of("0.1", 2, 0)), "only the seed differs");
   for (int i = 0; i < 6; ++i) other.settings["z" + std::to_string(i)] = "1";
   EXPECT_THAT(what_differs(first, other), HasSubstr("z0 not set, here 1"));
   EXPECT_THAT(what_differs(first, other), HasSubstr("and 2 more"));

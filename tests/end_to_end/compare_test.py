@@ -69,7 +69,7 @@ class Compare(Case):
 
         root = xml.parse(page).getroot()
         text = " ".join("".join(root.itertext()).split())
-        for words in ("b beside a", "compares two nets only", "recipe.lr 0.02, here 1e-06", "Right less often"):
+        for words in ("b versus a", "compares two nets only", "recipe.lr 0.02, here 1e-06", "Right less often"):
             self.assertIn(words, text)
         pictures = re.findall(r'src="(data:image/jpeg;base64,[^"]+)"', page.read_text())
         self.assertEqual(len(pictures), min(36, only_first) + min(36, only_other))
@@ -158,7 +158,7 @@ class Compare(Case):
         for words in ("over 4 folds, corrected for the training images that they share", "images left out",
                       "Curves are of the first of 4 folds", "recipe.lr 0.02, here 1e-06"):  # fmt: skip
             self.assertIn(words, text)
-        self.assertIn("b beside a", self.ok("compare", a, b).err)
+        self.assertIn("b versus a", self.ok("compare", a, b).err)
         # They are of as many folds, whole, and as they were trained.
         self.refused(2, ["is a run", "only folders of folds"], "compare", a, b / "fold-1")
         self.refused(2, ["leave --split out"], "compare", a, b, "--split", "test")
@@ -181,7 +181,7 @@ class Compare(Case):
         (a / "evaluation.json").unlink()
         (b / "evaluation.json").unlink()
         self.refused(2, ["name it by --cache"], "compare", a, b)
-        self.assertIn("nothing but the seed differs", self.ok("compare", a, b, "--cache", self.cache).err)
+        self.assertIn("only the seed differs", self.ok("compare", a, b, "--cache", self.cache).err)
 
 
 if __name__ == "__main__":

@@ -261,7 +261,7 @@ class Index(Case):
     def test_says_that_thumbnails_alone_tell_the_best_picture(self):
         known, _ = self.edits()
         self.ok("index", "add", self.index, known)
-        words = "which tell the best picture of a group, too; with --source"
+        words = "which also decide the best picture of a group; to compare larger pictures"
         for keep, flags, is_said in (("best", [], True), ("first", [], False), ("best", ["--source", known], False),
                                      ("best", ["--no-verify"], False)):  # fmt: skip
             with self.subTest(keep=keep, flags=flags):

@@ -176,7 +176,7 @@ class TuneLr(Case):
 
     def test_every_optimizer_has_ranges(self):
         listed = self.ok("train", "--help-all").out.partition("\nOptimizers:\n")[2].partition("\nLosses:")[0]
-        helped = self.ok("tune-lr", "--help").out.partition("Ends where none are given")[2]
+        helped = self.ok("tune-lr", "--help").out.partition("Default ranges.")[2]
         names = [line.split()[0] for line in listed.splitlines()]
         self.assertIn("lamb", names)
         self.assertEqual(sorted(names), sorted(line.split()[0] for line in helped.splitlines()
