@@ -71,7 +71,7 @@ ArmResult runs_of(const SweepArm& arm, const OutcomeOf& outcome_of) {
   return result;
 }
 
-std::optional<double> p_beside_all(const ArmResult& all, const ArmResult& arm,
+std::optional<double> p_versus_all(const ArmResult& all, const ArmResult& arm,
                                    const SweepJudge& judge) {
   const auto [first, other] = common_seeds(all, arm);
   if (first.size() < 2) return std::nullopt;
@@ -91,7 +91,7 @@ void judge_family(const std::vector<std::size_t>& family, const SweepJudge& judg
   for (const std::size_t i : family) {
     const ArmResult& arm = results[i];
     control.push_back(arm.versus_control ? arm.versus_control->p : std::nullopt);
-    alone.push_back(arm.versus_all ? p_beside_all(results.front(), arm, judge) : std::nullopt);
+    alone.push_back(arm.versus_all ? p_versus_all(results.front(), arm, judge) : std::nullopt);
   }
   const auto verdicts = judge_losses(alone);
   const auto control_of_all = holm_of_known(control);
