@@ -104,7 +104,7 @@ TEST(GalleryPage, SaysWhatItsVerbSays) {
   EXPECT_NE(html_of(example()).find("winnow dedup --review FILE obeys"), std::string::npos);
   GalleryPage page = example();
   page.frame = {.verb = "winnow <split>",
-                .obeying = "winnow split",
+                .applying_verb = "winnow split",
                 .about = "splits",
                 .verdict = "<b>No leak.</b>",
                 .tiles = "<i>tiles</i>",
