@@ -1,4 +1,4 @@
-// Where large pictures are cut, and how their windows become one answer.
+// How large pictures are cut into bands, and how the results of windows are combined.
 #include "app/predict/bands.h"
 
 #include <gmock/gmock.h>
@@ -30,8 +30,8 @@ std::vector<WindowRange> cut(const PartsShape& shape, double net, double overlap
   return cut_into_bands(band_costs(shape, windows_of(64, overlap), net, 32), 256);
 }
 
-// Cost of all bands relative to that of one task: decoding from the first row at which a band's
-// rows can be reached, and whole micro-batches.
+// The cost of all bands, relative to that of a single task. Each band decodes from the first row
+// from which its own rows can be reached, and computes whole micro-batches.
 double cost(const PartsShape& shape, const std::vector<WindowRange>& bands, double net,
             double overlap) {
   const WindowOptions options = windows_of(64, overlap);
@@ -70,7 +70,7 @@ TEST(Bands, CoverAllWindowsInWholeRows) {
 TEST(Bands, TakeLittleMoreThanOneTask) {
   for (const double net : {1e5, 1e6, 1e7, 1e8, 2e9}) {
     for (const double overlap : {0.0, 0.5, 0.75}) {
-      for (const int reach : {1, 16, 256, 4000, 20'000}) {  // for a JPEG all rows
+      for (const int reach : {1, 16, 256, 4000, 20'000}) {  // for a JPEG, all rows
         const PartsShape shape{{20'000, 20'000}, 1, reach};
         EXPECT_LT(cost(shape, cut(shape, net, overlap), net, overlap), 1.16)
             << net << ", overlap " << overlap << ", " << reach << " rows";
@@ -85,12 +85,12 @@ TEST(Bands, AreAsManyAsPay) {
   EXPECT_GT(cut(tiles, kNet).size(), 200U);
   EXPECT_GT(cut(jpeg, kNet).size(), 20U);
   EXPECT_LT(cut(jpeg, kNet).size(), cut(tiles, kNet).size());
-  EXPECT_EQ(cut(jpeg, 1e4).size(), 1U);  // decoding is all there is to it
+  EXPECT_EQ(cut(jpeg, 1e4).size(), 1U);  // decoding dominates the cost
   EXPECT_EQ(cut({{400, 400}, 1, 8}, kNet).size(), 1U);
 }
 
 TEST(Bands, PlacesAreThoseOfTheStoredRows) {
-  // By columns where these become rows, from the end where they are mirrored.
+  // Orientations that swap the sides go by columns, mirrored ones from the other end.
   for (int orientation = 1; orientation <= 8; ++orientation) {
     const WindowPlaces places({100, 70}, orientation, 32, 16);
     EXPECT_EQ(places.turned(), (orientation >= 5 ? Size{70, 100} : Size{100, 70}));

@@ -12,7 +12,7 @@
 
 namespace winnow::app::blend_test {
 
-// Blends a picture of one channel when each window returns its own pixels.
+// The result for a picture of one channel if each window returns its own pixels.
 std::vector<float> through_windows(const std::vector<float>& picture, const Extent& side,
                                    const Extent& window, double overlap) {
   BlendedMean mean(side, {1, 1, 1}, window, 1);
@@ -78,7 +78,8 @@ TEST(Blend, PicturesComeBackInTwoAndThreeDimensions) {
     const std::vector<float> picture = some_picture(side);
     for (const Extent window : {Extent{1, 1, 1}, Extent{1, 32, 32}, Extent{4, 8, 16}}) {
       for (const double overlap : kOverlaps) {
-        if (window[1] == 1 && side[1] * side[2] > 2000) continue;  // a window for each pixel
+        // There would be a window for each pixel
+        if (window[1] == 1 && side[1] * side[2] > 2000) continue;
         EXPECT_LT(largest_difference(picture, through_windows(picture, side, window, overlap)),
                   1e-6);
       }
@@ -109,7 +110,7 @@ TEST(Blend, WeightsLieInTheirRangeAndFallToTheEdges) {
       }
     }
   }
-  EXPECT_EQ(BumpWeights({1, 1, 2}).at(0, 0, 1), 1);  // all are equal
+  EXPECT_EQ(BumpWeights({1, 1, 2}).at(0, 0, 1), 1);  // all weights are equal
 }
 
 TEST(Blend, WhatNoWindowCoveredIsNoNumber) {
@@ -125,7 +126,7 @@ TEST(Blend, WhatNoWindowCoveredIsNoNumber) {
 }
 
 TEST(Blend, PointsLieInTheMiddleOfTheirCells) {
-  // A window that knows where its pixels are.
+  // Each window returns the positions of its pixels.
   const Extent side{1, 1, 30};
   BlendedMean mean(side, {1, 1, 7}, {1, 1, 30}, 1);
   EXPECT_EQ(mean.points(), (Extent{1, 1, 5}));

@@ -36,7 +36,7 @@ TEST(Candidates, SixSizesAtMostAndTheRunsOwnAmongThem) {
   for (const std::int64_t own : {1, 7, 64, 840, 5040}) {
     const auto choices = choices_of({.batch = 5040, .micro_batch = own, .cores = 4});
     const auto sizes = sizes_of(choices);
-    EXPECT_LE(sizes.size(), 7u);  // the last is the own once more, in other lanes
+    EXPECT_LE(sizes.size(), 7u);  // the last is the run's own size again, with other lanes
     EXPECT_NE(std::ranges::find(sizes, own), sizes.end()) << own;
   }
 }

@@ -13,7 +13,7 @@ using Role = FolderFacts::Role;
 
 constexpr std::uint64_t kGibibyte = std::uint64_t{1} << 30;
 
-// A machine that has everything.
+// A machine that lacks nothing.
 MachineFacts whole() {
   MachineFacts m;
   m.system = {.name = "Debian GNU/Linux 13 (trixie)", .release = "debian 13"};
@@ -54,7 +54,7 @@ Finding finding(const MachineFacts& m, const std::string& what) {
 struct Lack {
   const char* what;
   FindingState state;
-  bool works;  // all the same
+  bool works;  // winnow works all the same
   const char* found;
   const char* advice;
   void (*take)(MachineFacts&);
@@ -141,7 +141,7 @@ TEST(Doctor, FindsNothingWrongWithAWholeMachine) {
   }
   EXPECT_TRUE(works(findings));
   for (const Lack& lack : kLacks) named.erase(lack.what);
-  // Told, and never wrong.
+  // It is reported, but never as an error.
   EXPECT_THAT(named, ::testing::ElementsAre("locked memory"));
 }
 
@@ -165,7 +165,7 @@ TEST(Doctor, SaysWhatIsLackingAndNothingElse) {
 TEST(Doctor, KnowsRanksAndNetworkStorage) {
   MachineFacts m = whole();
   m.mpi.ranks = 4;
-  m.mpi.launcher.clear();  // the ranks' PATH may lack what has started them
+  m.mpi.launcher.clear();  // the PATH of ranks may lack their launcher
   EXPECT_EQ(finding(m, "launcher").state, FindingState::kOk);
   EXPECT_THAT(finding(m, "launcher").found, HasSubstr("4 ranks"));
   m.folders[2].storage = "network";

@@ -40,7 +40,7 @@ GalleryPage example() {
   return page;
 }
 
-// The content of the script element of this name.
+// The content of the script element with this id.
 std::string_view script(std::string_view html, const std::string& id) {
   const std::string begins = "<script type=\"application/json\" id=\"" + id + "\">";
   const std::size_t at = html.find(begins);
@@ -80,7 +80,7 @@ TEST(GalleryPage, NamesReachItEscaped) {
   EXPECT_EQ(html.find('\x1B'), std::string::npos);
   EXPECT_EQ(html.find("\xEF\xBF\xBF"), std::string::npos);
   const std::string name = Json::parse(script(html, "groups")).at(0).at("members").at(0).at("name");
-  EXPECT_NE(name.find("</script>"), std::string::npos);  // but whole to the script
+  EXPECT_NE(name.find("</script>"), std::string::npos);  // but the script gets the whole name
   EXPECT_NE(name.find("\xEF\xBF\xBF"), std::string::npos);
 }
 
@@ -90,7 +90,7 @@ TEST(GalleryPage, FetchesNothing) {
        {"url(", "@import", "<link", "<iframe", "import(", "src=\"h"}) {
     EXPECT_EQ(html.find(word), std::string::npos) << word;
   }
-  EXPECT_EQ(count_of(html, "://"), 1U);  // namespace of its elements
+  EXPECT_EQ(count_of(html, "://"), 1U);  // the XML namespace of its elements
 }
 
 TEST(GalleryPage, SaysWhatItLeavesOut) {
@@ -149,7 +149,7 @@ TEST(GalleryAssets, CanStandInAScriptAndAStyle) {
   EXPECT_EQ(kGalleryJs.find("]]>"), std::string_view::npos);
   EXPECT_EQ(kGalleryCss.find('<'), std::string_view::npos);
   EXPECT_EQ(kGalleryCss.find('&'), std::string_view::npos);
-  EXPECT_NE(kGalleryJs.find("\\u001f"), std::string_view::npos);  // backslashes stay
+  EXPECT_NE(kGalleryJs.find("\\u001f"), std::string_view::npos);  // backslashes are preserved
 }
 
 }  // namespace winnow::app::gallery_page_test

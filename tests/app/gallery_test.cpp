@@ -22,7 +22,7 @@ struct Picture {
   std::string name;
 };
 
-// A data set small enough to follow every picture.
+// A data set small enough to follow by hand.
 struct Case {
   std::vector<Picture> pictures;
   dedup::Options options{.threshold = 8};
@@ -104,7 +104,7 @@ TEST(Facts, NearIsAnEighthBelowTheThresholdAndAtLeastOneBit) {
   EXPECT_TRUE(near_at(4, 3));
   EXPECT_FALSE(near_at(4, 2));
   EXPECT_TRUE(near_at(1, 1));
-  EXPECT_FALSE(near_at(1, 0));  // equal codes are no doubt
+  EXPECT_FALSE(near_at(1, 0));  // equal codes leave no doubt
 }
 
 TEST(Facts, AGroupOfWhichAllStayHasItsDiameterForADistance) {
@@ -184,7 +184,7 @@ TEST(Facts, SayWhatPicturesTold) {
   const std::vector<dedup::VerifiedPair> told{
       {.row_a = 0, .row_b = 1, .probability = 0.98F, .map = {.xx = 0.5, .x0 = 0.25, .yy = 0.5}},
       {.row_a = 0, .row_b = 2, .probability = 0.99F, .map = {}},
-      {.row_a = 1, .row_b = 2, .probability = 0.5F, .map = {}}};  // neither goes for the other
+      {.row_a = 1, .row_b = 2, .probability = 0.5F, .map = {}}};  // neither represents the other
   input.compared = true;
   input.told = told;
   const GroupFacts facts = facts_of(input, 0);
@@ -203,7 +203,7 @@ TEST(Facts, SayWhatPicturesTold) {
   const std::string html = html_of(page);
   EXPECT_NE(html.find("chain: some images are not shown to be one picture"), std::string::npos);
   EXPECT_NE(html.find(R"("compared":true)"), std::string::npos);
-  // Where nobody goes for another, of any two members.
+  // If no member represents another, the probability is that of any two members.
   const Case stay{{{0, Split::kTest, 0, "a"}, {ones(3), Split::kTest, 0, "b"}}};
   GalleryInput of_two = stay.input();
   of_two.told = std::span(told).first(1);
@@ -256,11 +256,11 @@ TEST(GroupJson, SaysWhereAMovedPictureIsUsed) {
   EXPECT_TRUE(moved);
 }
 
-// Two leaks and two groups that are nothing special.
+// Two leaks and two ordinary groups.
 Case four_groups() {
   std::vector<Picture> pictures;
   for (std::uint64_t i = 0; i < 4; ++i) {
-    const std::uint64_t code = ~std::uint64_t{0} << (16 * i);  // 16 bits and more apart
+    const std::uint64_t code = ~std::uint64_t{0} << (16 * i);  // at least 16 bits apart
     pictures.push_back({code, Split::kTrain, -1, "a/" + std::to_string(i)});
     pictures.push_back({code, i < 2 ? Split::kTest : Split::kTrain, -1, "b/" + std::to_string(i)});
   }
@@ -303,7 +303,7 @@ TEST(MakeGallery, KeepsItsLimits) {
   const Case four = four_groups();
   const GallerySubject subject{.title = "t", .made = "m", .picture_of = gray, .no_pictures = ""};
   const GalleryPage page = make_gallery(four.input(), subject, {.groups = 2, .bytes = 1});
-  ASSERT_EQ(page.groups.size(), 2U);  // one of each reason
+  ASSERT_EQ(page.groups.size(), 2U);  // one for each reason
   EXPECT_TRUE(page.groups[0].facts.has(GroupReason::kLeak) !=
               page.groups[1].facts.has(GroupReason::kLeak));
   EXPECT_EQ(page.summary.groups, 4U);

@@ -23,7 +23,7 @@ using testing::IsEmpty;
 
 constexpr int kThreshold = 4;
 
-// Random images, of which some are near others, chains among them.
+// Random images, some of them near each other, also in chains.
 dedup::Fingerprints random_table(std::uint32_t rows) {
   auto random = dedup::test_rng(7);
   std::vector<dedup::TestImage> images;
@@ -125,7 +125,7 @@ TEST(GroupList, FindsTextAsItIsShownInAnyCase) {
     return list.find({.text = text}, GroupOrder::kNumber);
   };
   EXPECT_THAT(found("a\\XFF \xC3\x89.jpg"), ElementsAre(0U));
-  EXPECT_THAT(found("\xFF"), IsEmpty());  // not as it is shown
+  EXPECT_THAT(found("\xFF"), IsEmpty());  // names are searched raw, not as displayed
   EXPECT_EQ(found("B").size(), list.size());
   EXPECT_EQ(found("").size(), list.size());
 }
@@ -181,7 +181,7 @@ TEST(GroupList, PicturesComeByTheirIssuesTheWorstFirst) {
   EXPECT_THAT(found({.issue = Issue::kDark}), ElementsAre(0, 1));
   EXPECT_THAT(found({.issue = Issue::kGray}), IsEmpty());
   EXPECT_THAT(found({.reason = GroupReason::kLeak}), IsEmpty());
-  EXPECT_THAT(found({.folder = "folder6"}), ElementsAre(1));  // id 27
+  EXPECT_THAT(found({.folder = "folder6"}), ElementsAre(1));  // the group of id 27
   EXPECT_THAT(found({.text = "/15."}), ElementsAre(2));
   const GalleryGroup group = list.describe(2);
   EXPECT_TRUE(group.facts.is_picture);
@@ -231,7 +231,7 @@ TEST(Judgements, OfABodyAreOneOrAList) {
   const auto of_image =
       parse_judgements(R"({"image_verdict":"drop","images":["000102030405060708090a0b0c0d0e0f"]})");
   EXPECT_EQ(of_image.at(0).about, dedup::About::kImage);
-  // A line feed in a name stays in its line.
+  // A line feed in a name does not break its line.
   const auto named = parse_judgements(
       R"([{"verdict":"unsure","images":["000102030405060708090a0b0c0d0e0f"],"names":["a\nb"]}])");
   EXPECT_THAT(named.at(0).names, ElementsAre("a\nb"));

@@ -27,7 +27,7 @@ TEST(Halving, TheShortestRungIsAnEpochOrMore) {
   EXPECT_THAT(halving_rungs(1, 100), ElementsAre(Rung{1, 100}));
 }
 
-// Equal samples in each rung but for what rounding leaves out, whatever the numbers.
+// Each rung trains on the same number of samples, except for what rounding leaves out.
 TEST(Halving, NoRungCostsMoreThanThatBefore) {
   for (std::size_t trials = 1; trials < 100; ++trials) {
     const auto rungs = halving_rungs(trials, 30);
@@ -51,7 +51,7 @@ TEST(Halving, RanksByAccuracyThenLossThenPlace) {
               ElementsAre(3, 5, 1, 4, 0));
 }
 
-// Runs that get better with time; `scores[{rung, trial}]` stands for what is not here.
+// Scores of runs by {rung, trial}. Trials without a score have not been run.
 using Scores = std::map<std::pair<std::size_t, std::size_t>, TrialScore>;
 
 Halving run(const std::vector<Rung>& rungs, const Scores& scores) {
@@ -74,14 +74,14 @@ TEST(Halving, TheBestThirdGoesOn) {
   }
   so_far = run(rungs, scores);
   EXPECT_THAT(so_far.trials[1], ElementsAre(6, 7, 8));
-  // The order turns round.
+  // The order is reversed.
   for (std::size_t trial = 6; trial < 9; ++trial) {
     scores[{1, trial}] = {.top1 = 0.9 - 0.01 * static_cast<double>(trial)};
   }
   so_far = run(rungs, scores);
   EXPECT_THAT(so_far.trials[2], ElementsAre(6));
   EXPECT_FALSE(so_far.ended);
-  scores[{2, 6}] = {.top1 = 0.2};  // it was trained longest, whatever it came to
+  scores[{2, 6}] = {.top1 = 0.2};  // it was trained longest, whatever its score
   so_far = run(rungs, scores);
   EXPECT_TRUE(so_far.ended);
   EXPECT_EQ(so_far.best, 6U);
@@ -100,7 +100,7 @@ TEST(Halving, WhatDivergedNeverGoesOn) {
   scores[{2, 4}] = {.failed = true};
   so_far = run(rungs, scores);
   EXPECT_TRUE(so_far.ended);
-  EXPECT_EQ(so_far.best, 2U);  // the best of those that never diverged
+  EXPECT_EQ(so_far.best, 2U);  // the best trial that never diverged
   scores[{1, 2}] = {.failed = true};
   scores[{1, 4}] = {.failed = true};
   so_far = run(rungs, scores);

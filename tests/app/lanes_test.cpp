@@ -49,7 +49,7 @@ TEST(RunChild, IsAskedToStop) {
   EXPECT_EQ(end.exit_code, 75);
 }
 
-// This process may keep signals to a thread of its own.
+// This process may block signals to reserve them for a thread of its own.
 TEST(RunChild, BlocksNoSignals) {
   const TemporaryFolder folder;
   sigset_t blocked;
@@ -68,7 +68,8 @@ TEST(RunChild, HoldsItsClaimAlone) {
   const std::vector<std::string> jobs{"a", "b"};
   JobQueue::Next a = queue.claim_next(jobs);
   JobQueue::Next b = queue.claim_next(jobs);
-  // The grandchild inherits the descriptors, and runs as long as the folder exists.
+  // The process that it leaves behind inherits its descriptors and runs as long as the folder
+  // exists.
   Child child =
       shell(folder, "while [ -d '" + folder.path().string() + "' ]; do sleep 0.05; done &");
   child.keeps = a.claim->descriptor();
@@ -137,7 +138,7 @@ TEST(WorkOff, DoesEachJobOnceOnAllLanes) {
     EXPECT_LT(lane, 4U);
     EXPECT_FALSE(busy[lane].exchange(true)) << "two jobs at once on one lane";
     {
-      // The first of each lane ends when those of all lanes have begun.
+      // The first job of each lane ends only when those of all lanes have begun.
       std::unique_lock lock(mutex);
       ++begun;
       changed.notify_all();

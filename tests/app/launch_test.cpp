@@ -129,13 +129,15 @@ TEST(IdleWarning, NamesTheWorstMachine) {
       << warning;
 }
 
-// Limits that others set, or that were asked for, are no mistake of a launcher.
+// A limit that somebody else set, or that was asked for, is not a launcher's mistake.
 TEST(IdleWarning, IsNoFalseAlarm) {
   const std::vector<int> one{0};
   EXPECT_EQ(warning_for({place_on("h1", one, 64, 0)}, Launcher::kNone), "");
-  EXPECT_EQ(warning_for({place_on("h1", one, 64, 0)}, Launcher::kOpenMpi), "");  // a wrapper
-  EXPECT_EQ(warning_for({place_on("h1", one, 64, 1)}, Launcher::kOpenMpi), "");  // a cpuset
-  EXPECT_EQ(warning_for({place_on("h1", one, 2, 2)}, Launcher::kOpenMpi), "");   // half
+  // A wrapper script limits it
+  EXPECT_EQ(warning_for({place_on("h1", one, 64, 0)}, Launcher::kOpenMpi), "");
+  // A cpuset limits it
+  EXPECT_EQ(warning_for({place_on("h1", one, 64, 1)}, Launcher::kOpenMpi), "");
+  EXPECT_EQ(warning_for({place_on("h1", one, 2, 2)}, Launcher::kOpenMpi), "");  // half of the cores
   EXPECT_EQ(warning_for({place_on("h1", first(4), 64, 64)}, Launcher::kOpenMpi, 4), "");
   EXPECT_NE(warning_for({place_on("h1", first(4), 64, 64)}, Launcher::kOpenMpi, 5), "");
 }

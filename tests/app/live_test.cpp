@@ -28,7 +28,7 @@ std::size_t characters_of(const std::string& text) {
       text, [](char byte) { return (static_cast<unsigned char>(byte) & 0xC0) != 0x80; }));
 }
 
-// A line of training: 100 images a step at 1,000 images/s are 0.1 s a step.
+// A line of training metrics. 100 images per step at 1,000 images/s take 0.1 s per step.
 MetricsRow line(std::int64_t step, double wall, double loss, double waited, double exposed) {
   return {step,
           static_cast<double>(step) / 10,
@@ -56,7 +56,7 @@ std::string joined(const std::vector<std::string>& lines) {
   return text;
 }
 
-// So many ranks, of which one takes longer than the others by so many seconds of computing.
+// `count` ranks; `slowest` computes `longer` seconds longer than the others.
 LiveRanks some_ranks(std::size_t count, std::size_t slowest, double longer = 1) {
   LiveRanks ranks{.step = 60};
   for (std::size_t rank = 0; rank < count; ++rank) {
@@ -76,7 +76,7 @@ LiveRanks some_ranks(std::size_t count, std::size_t slowest, double longer = 1) 
 TEST(LiveState, TellsStepsFromWhatLiesBetweenThem) {
   LiveState state{.batch = 100};
   add(state, {line(10, 1.0, 3, 0.25, 0.125), line(20, 4.0, 2, 0.75, 0.125)});
-  // Ten steps take a second; the other two were an evaluation, say.
+  // Ten steps take one second. The other two seconds were something else, such as an evaluation.
   EXPECT_NEAR(state.lately.data, 0.5, 1e-12);
   EXPECT_NEAR(state.lately.communication, 0, 1e-12);
   EXPECT_NEAR(state.lately.computing, 0.5, 1e-12);
@@ -117,7 +117,7 @@ TEST(LiveState, FollowsAFileThatGrowsAndOneThatBeginsAnew) {
   follow(state, tail);
   follow(state, tail);
   EXPECT_EQ(state.loss.train.size(), 1U);
-  AppendFile(path).append("{\"step\":2,\"epoch\":1,");  // the rest is still to come
+  AppendFile(path).append("{\"step\":2,\"epoch\":1,");  // the rest has not been written yet
   follow(state, tail);
   EXPECT_EQ(state.loss.train.size(), 1U);
   AppendFile(path).append(
@@ -174,7 +174,7 @@ TEST(LiveView, HasChartsSideBySideWhereTheyFit) {
   }));
 }
 
-// The lines of a chart of training alone, without ticks.
+// The lines of a chart of the training curve, without ticks.
 std::vector<std::string> curve_of(const std::vector<LivePoint>& points) {
   LiveState state;
   state.loss.train = points;

@@ -29,7 +29,7 @@ using testing::HasSubstr;
 using testing::Not;
 using testing::StartsWith;
 
-// After so long a test fails that waits for what never comes.
+// A test that waits for something that never comes fails after this time.
 constexpr std::chrono::minutes kPatience{2};
 
 bool eventually(const std::function<bool()>& holds) {
@@ -41,9 +41,9 @@ bool eventually(const std::function<bool()>& holds) {
   return true;
 }
 
-// A server on a thread of its own. It answers with what it was asked. Its clock stands still until
-// a test says otherwise; then it goes on by a tenth of a second whenever the server looks at it,
-// and a server that waits for a browser looks every tenth of a second.
+// A server on its own thread, which answers with the request. Its clock stands still until a test
+// starts it; then it advances by a tenth of a second at each reading. A server that waits for a
+// browser reads the clock every tenth of a second.
 class LocalServerTest : public testing::Test {
  protected:
   void start(LocalServerOptions options = {}) {
@@ -110,7 +110,7 @@ class LocalServerTest : public testing::Test {
       text.append(buffer.data(), static_cast<std::size_t>(got));
     }
   }
-  // Something to read, or its end.
+  // Whether there is something to read, or the end.
   static bool has_answer(const Fd& fd) {
     pollfd asked{.fd = fd.get(), .events = POLLIN, .revents = 0};
     return ::poll(&asked, 1, 0) > 0;
@@ -141,7 +141,7 @@ class LocalServerTest : public testing::Test {
   std::atomic<bool> ended_{false};
   std::atomic<int> answered_{0};
   std::atomic<bool> clock_goes_{false};
-  std::atomic<int> looks_{0};  // at the clock, since it goes
+  std::atomic<int> looks_{0};  // readings of the clock since it started
   std::atomic<int> looks_at_answer_{0};
   std::string host_;
   std::string base_;  // "/TOKEN/"
@@ -245,7 +245,7 @@ TEST_F(LocalServerTest, TakesNoMoreBytesThanItSays) {
   EXPECT_THAT(post(std::string(1000, ' '), own_fields()), HasSubstr("200 OK"));
   EXPECT_THAT(post(std::string(1001, ' '), own_fields()), HasSubstr("413"));
   EXPECT_THAT(post(std::string(10 << 20, ' '), own_fields()), Not(HasSubstr("200 OK")));
-  // In pieces of which each says its size, and with a first line and fields that never end.
+  // In pieces that state their sizes, and with a first line and fields that never end.
   std::string chunks;
   for (int i = 0; i < 20000; ++i) chunks += "10\r\n0123456789abcdef\r\n";
   EXPECT_THAT(ask("POST " + base_ + "judgements HTTP/1.1\r\nHost: " + host_ + "\r\n" +
@@ -281,7 +281,7 @@ TEST_F(LocalServerTest, GivesUpOnWhoSendsSlowly) {
   EXPECT_THAT(receive_all(other), HasSubstr("200 OK"));
 }
 
-// Who begins a request and does not end it holds others up no longer than who is silent.
+// A client that begins a request without finishing it delays others no longer than a silent one.
 TEST_F(LocalServerTest, BegunRequestsGiveWay) {
   start({.threads = 1, .idle_time = milliseconds(300), .request_time = milliseconds(10000)});
   const int before = entries("/proc/self/fd");
@@ -296,10 +296,10 @@ TEST_F(LocalServerTest, BegunRequestsGiveWay) {
   ASSERT_TRUE(eventually([&] { return entries("/proc/self/fd") >= before + 2 * 5; }));
   clock_goes_ = true;
   EXPECT_THAT(receive_all(other), HasSubstr("200 OK"));
-  EXPECT_LT(looks_at_answer_, 100);  // it would be a hundred for the first alone
+  EXPECT_LT(looks_at_answer_, 100);  // the first request alone would take a hundred
 }
 
-// The clock stands, so nothing but the end of the server ends them.
+// The clock stands still, so only the end of the server ends them.
 TEST_F(LocalServerTest, EndsWithRequestsBegun) {
   start({.threads = 2});
   std::vector<Fd> slow;
@@ -331,16 +331,17 @@ TEST_F(LocalServerTest, IdleConnectionsGiveWay) {
   const Fd other = connect_to();
   send_all(other, request_of(base_, host_));
   const Fd last = connect_to();
-  // Once the last has been taken from the kernel, those before it are known to wait.
+  // Once the last connection has been accepted, the earlier ones are known to wait.
   ASSERT_TRUE(eventually([&] { return entries("/proc/self/fd") >= before + 2 * 5; }));
   clock_goes_ = true;
   EXPECT_THAT(receive_all(other), HasSubstr("200 OK"));
-  // Three looks at each, and some to begin and to answer; where no other waits it would be thirty.
+  // Three readings for each, plus some to begin and answer. Without others waiting it would be
+  // thirty.
   EXPECT_GE(looks_at_answer_, 3 * 3);
   EXPECT_LT(looks_at_answer_, 30);
 }
 
-// Where it ends, a request that is there is answered, and the answer can be read.
+// A request that has arrived is answered although its owner ends, and the answer can be read.
 TEST(SocketStream, WhatIsThereIsReadThoughItsOwnerEnds) {
   std::array<int, 2> sockets{};
   ASSERT_EQ(::socketpair(AF_UNIX, SOCK_STREAM, 0, sockets.data()), 0);
@@ -359,11 +360,11 @@ TEST(SocketStream, WhatIsThereIsReadThoughItsOwnerEnds) {
   ASSERT_EQ(::send(there.get(), "more", 4, 0), 4);
   ASSERT_EQ(::shutdown(there.get(), SHUT_WR), 0);
   stream.end();
-  EXPECT_EQ(::recv(here.get(), bytes.data(), bytes.size(), MSG_DONTWAIT), 0);  // the end, no bytes
+  EXPECT_EQ(::recv(here.get(), bytes.data(), bytes.size(), MSG_DONTWAIT), 0);  // the end: no bytes
 }
 
-// Most of a hundred that are open at once wait in the kernel, and nothing of them stays. The clock
-// stands, so that none gives way.
+// Most of a hundred open connections wait in the kernel, and nothing of them remains. The clock
+// stands still, so none times out.
 TEST_F(LocalServerTest, HoldsFewOfManyConnections) {
   start({.threads = 4, .most_waiting = 8});
   const int before = entries("/proc/self/fd");
@@ -395,7 +396,7 @@ TEST_F(LocalServerTest, LeavesNothingBehind) {
   EXPECT_TRUE(eventually([&] { return entries("/proc/self/fd") <= before; }));
 }
 
-// No time ends them, as the clock stands.
+// The clock stands still, so no timeout ends them.
 TEST_F(LocalServerTest, EndsWithConnectionsOpen) {
   start();
   const Fd idle = connect_to();

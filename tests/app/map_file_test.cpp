@@ -78,10 +78,10 @@ TEST(MapFile, AnOverlayIsTheMoreOpaqueTheMoreProbable) {
   EXPECT_EQ(whole.height_px, 3);
   EXPECT_EQ(whole.width_px, 4);
   ASSERT_EQ(whole.channels, 4);
-  EXPECT_EQ(whole.pixels[3], 162);                    // for 0.9
-  EXPECT_EQ(whole.pixels[4 * 2 + 3], 0);              // for 0
-  EXPECT_EQ(whole.pixels[4 * 8 + 3], 0);              // for NaN
-  const Image half = map_overlay(some_maps(), 0, 2);  // the most of four points, or two
+  EXPECT_EQ(whole.pixels[3], 162);                    // value 0.9
+  EXPECT_EQ(whole.pixels[4 * 2 + 3], 0);              // value 0
+  EXPECT_EQ(whole.pixels[4 * 8 + 3], 0);              // no value
+  const Image half = map_overlay(some_maps(), 0, 2);  // the maximum of four points, or of two
   EXPECT_EQ(half.height_px, 2);
   EXPECT_EQ(half.width_px, 2);
   EXPECT_EQ(half.pixels[3], 162);
@@ -92,7 +92,7 @@ TEST(MapFile, BoxesAreOfPointsThatTouch) {
   const std::vector<std::int32_t> labels{7, 2};
   const std::vector<FoundBox> boxes = boxes_of(some_maps(), labels, 0.5, 10, 25, 38);
   ASSERT_EQ(boxes.size(), 3U);
-  // Four points, two of which touch at a corner alone.
+  // Four points, two of which touch only at a corner.
   EXPECT_EQ(boxes[0].label, 7);
   EXPECT_EQ(boxes[0].top, 0);
   EXPECT_EQ(boxes[0].left, 0);

@@ -86,7 +86,7 @@ TEST(Exposition, CountersAddUpIntervalsAndGaugesHaveTheNewest) {
   MetricsState state;
   train::RankTable ranks = two_ranks();
   enter(state, line_of(50, {{"train.loss", 1.5}}, &ranks), 1);
-  enter(state, line_of(60, {{"val.loss", 7}}), 2);  // without an interval
+  enter(state, line_of(60, {{"val.loss", 7}}), 2);  // belongs to no interval
   ranks.figures[0].memory = 7e8;
   enter(state, line_of(100, {{"train.loss", 1.25}}, &ranks), 3);
   const std::string text = exposition(state);

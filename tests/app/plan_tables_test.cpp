@@ -51,13 +51,13 @@ std::vector<std::string> words(const std::string& line) {
   return out;
 }
 
-// The lines behind the one that begins with `head`.
+// The lines after the one that begins with `head`.
 std::vector<std::vector<std::string>> table(const std::string& text, const std::string& head,
                                             std::size_t rows) {
   std::istringstream in(text.substr(text.find(head)));
   std::string line;
   std::getline(in, line);
-  std::getline(in, line);  // the names of the columns
+  std::getline(in, line);  // column names
   std::vector<std::vector<std::string>> out;
   for (std::size_t i = 0; i < rows && std::getline(in, line); ++i) {
     if (line.starts_with("* ")) line = line.substr(2);

@@ -22,7 +22,8 @@ std::size_t count_of(std::string_view text, std::string_view part) {
   return count;
 }
 
-// Elements opened and not closed again in their order, or a stray mark; empty for a sound text.
+// The first element that is not closed in order, or a stray character; empty if the text is well
+// formed.
 std::string fault_of(std::string_view html) {
   std::vector<std::string> open;
   for (std::size_t at = html.find('<'); at != std::string_view::npos; at = html.find('<', at)) {
@@ -121,7 +122,7 @@ TEST(Page, IsWellFormedWhateverTheNamesAre) {
         html.find("<bdi>&lt;script&gt;alert(&#39;x&#39;)&lt;/script&gt;&amp;&quot;\\xFF\\x1B[31m"),
         std::string::npos);
     EXPECT_EQ(html.find("http://"), html.find("http://www.w3.org/1999/xhtml"));
-    EXPECT_EQ(count_of(html, "://"), 1U);  // nothing is fetched from anywhere
+    EXPECT_EQ(count_of(html, "://"), 1U);  // nothing is fetched from elsewhere
   }
   EXPECT_NE(fault_of("<p><b>x</p></b>"), "");
   EXPECT_NE(fault_of("<p>x"), "");
@@ -187,7 +188,7 @@ TEST(Page, OfNothing) {
   EXPECT_EQ(fault_of(html_of(page)), "");
 }
 
-// Another report: no more than this.
+// Another report needs no more than this.
 TEST(Parts, MakeAnyPage) {
   const std::string shelf(kHostile);
   std::string rows = row(cell(name_html(shelf)) + number_cell("12") + bar_cell({3, 9}, 12));
@@ -227,7 +228,7 @@ TEST(Svg, ColumnsAreAsHighAsTheyCount) {
   EXPECT_NE(svg.find("height=\"150.0\""), std::string::npos);
   EXPECT_NE(svg.find("height=\"75.0\""), std::string::npos);
   EXPECT_NE(svg.find(">66 %<"), std::string::npos);
-  EXPECT_EQ(count_of(svg, " %<"), 2U);  // the last has less than 1
+  EXPECT_EQ(count_of(svg, " %<"), 2U);  // the last has less than 1 %
   EXPECT_NE(svg.find(">&lt;<"), std::string::npos);
 }
 
@@ -281,7 +282,7 @@ TEST(Curves, RatesAreShownByTheirLogarithms) {
   for (const char* const tick : {">0.01<", ">0.02<", ">0.05<", ">0.1<", ">0.5<", ">1<"}) {
     EXPECT_NE(svg.find(tick), std::string::npos) << tick;
   }
-  chart.curves[0].points = {{1e-5, 1}, {10, 2}};  // six decades: powers of ten alone
+  chart.curves[0].points = {{1e-5, 1}, {10, 2}};  // six decades: only powers of ten
   EXPECT_EQ(curves_svg(chart).find(">0.02<"), std::string::npos);
   EXPECT_NE(curves_svg(chart).find(">0.001<"), std::string::npos);
   chart.curves[0].points = {{0.3, 1}};

@@ -9,7 +9,7 @@
 
 namespace winnow::app::scaling_test {
 
-// LeNet in micro-batches of 8; nodes of one take 10 ms each.
+// LeNet in micro-batches of 8. Each of its nodes takes 10 ms.
 class Scaling : public testing::Test {
  protected:
   Scaling() {
@@ -86,7 +86,7 @@ TEST_F(Scaling, MoreMachinesThanMicroBatchesAreSaid) {
 }
 
 TEST_F(Scaling, PriceIsOfAllMachinesForTheWholeRun) {
-  run_.hour_price = 3.6;  // a thousandth a second
+  run_.hour_price = 3.6;  // a thousandth per second
   const PlanScaling found = scale(run_, {1, 4}, network(1e9, 1e-5), "here");
   for (const PlanHosts& row : found.rows) {
     EXPECT_NEAR(*row.price, 0.001 * row.hosts * row.run_seconds, 1e-9);

@@ -64,7 +64,7 @@ TEST(DrawGroups, TakesAllWhereTheyAreFew) {
   EXPECT_EQ(draw_groups(facts, 0), Sizes{});
 }
 
-// 200,000 groups of which few are leaks and most are nothing special.
+// 200,000 groups, of which a few are leaks and most are ordinary.
 TEST(DrawGroups, ShowsEveryReasonDistanceAndClassThereIsRoomFor) {
   std::vector<GroupFacts> facts;
   for (std::uint32_t i = 0; i < 200'000; ++i) {

@@ -15,7 +15,7 @@ namespace winnow::app::sweep_cost_test {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-// All at both budgets, which is one run a seed, and a quarter removed, at both.
+// All images at both budgets, which share a run per seed, and a quarter removed, at both.
 std::vector<SweepArm> arms() {
   return {{.name = "all", .kept = 900, .epochs = 10, .epoch_images = 900, .jobs = {"a1", "a2"}},
           {.name = "all", .kept = 900, .epochs = 10, .epoch_images = 900, .jobs = {"a1", "a2"}},
@@ -31,7 +31,7 @@ TEST(SweepCost, CountsEqualRunsOnceAndLeavesOutWhatIsDone) {
   EXPECT_EQ(all.shared, 2U);
   EXPECT_EQ(all.done, 0U);
   EXPECT_DOUBLE_EQ(all.images, 2 * (9000 + 6000 + 9000));
-  // After each epoch 300 are evaluated, at a third of what training takes.
+  // After each epoch 300 images are evaluated, at a third of the cost of training.
   EXPECT_NEAR(all.seconds, 0.001 * 2 * (10 * 1000 + 10 * 700 + 15 * 700), 1e-9);
   EXPECT_NEAR(
       estimate_cost(arms(), 300, 2, speed, [](const std::string&) { return false; }).seconds,
@@ -56,10 +56,10 @@ TEST(SweepCost, KnowsTheSpeedByRunsThatAreDone) {
   const auto cost_of = [](const std::string& job) -> std::optional<RunCost> {
     if (job == "a1") return RunCost{.seconds = 20, .peak_bytes = 5};
     if (job == "p1") return RunCost{.seconds = 14, .peak_bytes = 7};
-    if (job == "p2") return RunCost{};  // it says nothing
+    if (job == "p2") return RunCost{};  // it has no measurement
     return std::nullopt;
   };
-  // The first two arms have their run in common.
+  // The first two arms share their run.
   const std::optional<RunSpeed> speed = speed_of(arms(), 300, cost_of);
   ASSERT_TRUE(speed);
   EXPECT_NEAR(speed->seconds_per_image, 0.002, 1e-12);

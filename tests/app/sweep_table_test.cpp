@@ -19,7 +19,7 @@ using ::testing::HasSubstr;
 
 constexpr SweepJudge kJudge{.margin = 0.005, .held_out_images = 10'000};
 
-// Arms of so many seeds: all, a quarter and a half removed, each with its control.
+// Arms with this many seeds: all images, and a quarter and a half removed, each with its control.
 std::vector<SweepArm> arms_of(int seeds) {
   std::vector<SweepArm> arms{
       {.name = "all", .budget = "epochs", .kept = 100},
@@ -33,7 +33,7 @@ std::vector<SweepArm> arms_of(int seeds) {
   return arms;
 }
 
-// Accuracies of each arm with noise of a deviation.
+// Accuracies of each arm, with normal noise of this standard deviation.
 std::vector<ArmResult> run_all(const std::vector<SweepArm>& arms, const std::vector<double>& means,
                                double noise, std::uint64_t seed) {
   std::map<std::string, double> top1;

@@ -21,7 +21,7 @@ using ::testing::HasSubstr;
 constexpr SweepJudge kJudge{.margin = 0.005, .held_out_images = 10'000};
 using OutcomeOf = std::function<std::optional<Outcome>(const std::string&)>;
 
-// All, then points that remove a tenth, two tenths, ... of 1000, then a control of each.
+// All images, then points that remove a tenth, two tenths, ... of 1000, then a control for each.
 std::vector<SweepArm> arms_of(std::size_t points, int seeds) {
   std::vector<SweepArm> arms{{.name = "all", .budget = "epochs", .kept = 1000}};
   for (std::size_t i = 1; i <= points; ++i) {
@@ -49,7 +49,7 @@ std::vector<SweepArm> arms_of(std::size_t points, int seeds) {
   return arms;
 }
 
-// Noisy outcomes for each arm, by name. Jobs with seeds above `most` are not done.
+// Outcomes of each arm by name, with noise. Jobs with seeds above `most` are not done.
 OutcomeOf outcomes(const std::map<std::string, double>& means, double noise, std::uint64_t draw,
                    int most = 100) {
   return [=](const std::string& job) -> std::optional<Outcome> {
@@ -75,7 +75,7 @@ std::map<std::string, double> falling(const std::vector<double>& of_points) {
   return means;
 }
 
-// Twelve points that all lose just the margin: one verdict of "no loss" is a false one.
+// Twelve points that lose exactly the margin: a single verdict of "no loss" is a false one.
 TEST(SweepVerdict, IsCorrectedForSeveralPoints) {
   const std::vector<SweepArm> arms = arms_of(12, 5);
   const auto means = falling(std::vector<double>(12, 0.9 - kJudge.margin));
@@ -110,7 +110,7 @@ TEST(SweepVerdict, SaysWhichPointWouldPassAlone) {
 
 TEST(SweepVerdict, StopsPointsThatAreHarderThanOneThatLoses) {
   const std::vector<SweepArm> arms = arms_of(4, 6);
-  // The first loses nothing; the second loses, and so the third and the fourth cannot matter.
+  // The first point loses nothing. The second does, so the third and fourth cannot matter.
   const auto outcome_of = outcomes(falling({0.9, 0.85, 0.8, 0.7}), 0.001, 1, 3);
   const std::vector<SweepArm> left = without_lost(arms, kJudge, 3, outcome_of);
   const std::map<std::string, std::size_t> expected{
@@ -120,17 +120,17 @@ TEST(SweepVerdict, StopsPointsThatAreHarderThanOneThatLoses) {
     EXPECT_EQ(arm.jobs.size(), expected.at(arm.name)) << arm.name;
     EXPECT_EQ(arm.stopped_after.has_value(), arm.jobs.size() == 3) << arm.name;
   }
-  // Later it is the same: what was stopped stays so, at three.
+  // With more seeds done, the points that were stopped stay at three.
   const auto later = outcomes(falling({0.9, 0.85, 0.8, 0.7}), 0.001, 1, 4);
   const std::vector<SweepArm> again = without_lost(left, kJudge, 4, later);
   for (std::size_t i = 0; i < left.size(); ++i) EXPECT_EQ(again[i].jobs, left[i].jobs);
-  // A control that a living point shares lives.
+  // A control that a running point shares keeps running.
   std::vector<SweepArm> shared = arms;
   shared[3].control = shared[2].control;
   const std::vector<SweepArm> kept = without_lost(shared, kJudge, 3, outcome_of);
   EXPECT_EQ(kept[3].jobs.size(), 3U);
   EXPECT_EQ(kept[*shared[2].control].jobs.size(), 6U);
-  // Other series or budgets say nothing about a point.
+  // Nothing follows for another series or budget.
   std::vector<SweepArm> others = arms;
   others[3].series = "ahash first";
   others[4].budget = "steps";
@@ -156,7 +156,7 @@ TEST(SweepVerdict, SeldomStopsWhatLosesNothing) {
   EXPECT_LE(stopped, 3);
 }
 
-// The arms after early stops, as a sweep trains them: `seeds` of each at most.
+// The arms after early stops, as a sweep trains them, with at most `seeds` seeds each.
 std::vector<SweepArm> trained(std::vector<SweepArm> arms, std::size_t seeds,
                               const OutcomeOf& outcome_of) {
   for (std::size_t done = kFirstSeeds; done < seeds; ++done) {
@@ -165,7 +165,8 @@ std::vector<SweepArm> trained(std::vector<SweepArm> arms, std::size_t seeds,
   return arms;
 }
 
-// Stops look at the first seeds again and again: what is said at the end may not be worse for it.
+// Early stopping looks at the first seeds repeatedly. This must not make the final verdict less
+// reliable.
 TEST(SweepVerdict, KeepsItsWordThoughPointsAreStopped) {
   const std::vector<SweepArm> arms = arms_of(4, 6);
   const auto means = falling(std::vector<double>(4, 0.9 - 2 * kJudge.margin));
@@ -191,7 +192,7 @@ TEST(SweepVerdict, IntervalsCoverAndControlsAlarmAtTheirRate) {
   constexpr int kSweeps = 1000;
   for (std::uint64_t draw = 0; draw < kSweeps; ++draw) {
     const auto results = results_of(arms, kJudge, outcomes(means, 0.003, draw));
-    bool alarm = false;  // some point is reported as better or worse than its control
+    bool alarm = false;  // some point is better or worse than its control
     for (std::size_t i = 1; i <= 4; ++i) alarm |= *results[i].p_control <= 0.05;
     alarms += alarm ? 1 : 0;
     covered += results[1].versus_all->interval->has(-0.007) ? 1 : 0;

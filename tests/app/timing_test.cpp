@@ -7,7 +7,7 @@ namespace winnow::app::timing_test {
 using train::StepForm;
 using train::StepSeconds;
 
-// A trial whose lanes take `of_image` seconds an image, half of it forward, and 0.1 s to update.
+// A trial whose lanes take `of_image` seconds per image, half of it forward, and 0.1 s to update.
 Timed timed(StepForm form, int lane_threads, double of_image) {
   const double samples = static_cast<double>(form.rounds() * form.micro_batch);
   Timed one{.lane_threads = lane_threads};
@@ -43,7 +43,8 @@ TEST(StepBy, OutsideTheNearestSpeedIsTaken) {
 TEST(StepBy, OtherLanesAreScaledByTheMicroBatchThatBothHave) {
   const std::vector<Timed> trials{timed({16, 2, 2}, 1, 1.0), timed({64, 2, 2}, 1, 0.5),
                                   timed({16, 2, 1}, 2, 0.6)};
-  // One lane of two threads takes 0.6 of a lane of one; so it does with 64.
+  // A lane of two threads takes 0.6 of the time of a lane of one thread, so it does with 64 as
+  // well.
   const StepOf found = step_by(trials, {64, 2, 1}, 2);
   EXPECT_EQ(found.how, How::kScaled);
   EXPECT_NEAR(found.step.forward + found.step.backward, 2 * 64 * 0.3, 1e-9);

@@ -92,7 +92,7 @@ TEST(TuneSpace, DrawsStayWhereTheyAreAndFillTheRange) {
           std::min(7.0, 8 * std::log(setting[0] / 0.001) / std::log(10 / 0.001)))];
       ++values[static_cast<std::size_t>(std::lround(std::log10(setting[1] / 1e-5)))];
     }
-    // 64 independent draws would leave an eighth with fewer than 5 of 8 in half of all seeds.
+    // With 64 independent draws, some eighth would have fewer than 5 of 8 for half of all seeds.
     for (const int count : eighths) EXPECT_THAT(count, AllOf(Ge(6), Le(10)));
     for (const int count : values) EXPECT_THAT(count, AllOf(Ge(18), Le(25)));
   }
@@ -125,7 +125,7 @@ TEST(TuneSpace, AllSpacesHaveTheSamePlaces) {
   const auto of_sgd = drawn_of({sgd}, 20, 1);
   const auto of_lars = drawn_of({lars}, 20, 1);
   for (std::size_t i = 0; i < 20; ++i) {
-    EXPECT_NEAR(of_lars[i][0] / of_sgd[i][0], 50, 0.5);  // but for the third digit
+    EXPECT_NEAR(of_lars[i][0] / of_sgd[i][0], 50, 0.5);  // up to the third digit
   }
 }
 

@@ -38,7 +38,8 @@ std::vector<TrialScore> scores(const std::vector<double>& top1) {
   return all;
 }
 
-// An arm whose trials were all trained to the end, with a final run a seed; below 0: diverged.
+// An arm whose trials were all trained to the end, with one final run per seed. A negative number
+// means diverged.
 ArmRuns runs_of(const std::vector<double>& trials, const std::vector<double>& finals) {
   const auto run = [](double top1) {
     return TunedRun{.score = {.failed = top1 < 0, .top1 = top1}, .steps = 100, .seconds = 2};
@@ -55,7 +56,7 @@ ArmRuns runs_of(const std::vector<double>& trials, const std::vector<double>& fi
 
 TEST(TuneTable, SaysThatTheBestLiesAtAnEnd) {
   const TuneArm arm = grid_arm();
-  // Rates: higher is better; decays: all the same.
+  // Rates: higher is better. Decays: no difference.
   const auto findings = findings_of(arm, scores({0.5, 0.5, 0.6, 0.601, 0.70, 0.702}), 5);
   ASSERT_EQ(findings.size(), 2U);
   EXPECT_TRUE(findings[0].is_highest);
@@ -74,10 +75,10 @@ TEST(TuneTable, SaysThatTheBestLiesAtAnEnd) {
 
 TEST(TuneTable, WhatDivergedBeyondIsAnEnd) {
   const TuneArm arm = grid_arm();
-  // 0.4 diverges: 0.2 is the best, and something was tried on both sides of it.
+  // 0.4 diverges; 0.2 is the best, and rates on both sides of it were tried.
   const auto findings = findings_of(arm, scores({0.5, 0.5, 0.6, 0.65, -1, -1}), 3);
   EXPECT_FALSE(findings[0].is_highest || findings[0].is_lowest);
-  EXPECT_NEAR(*findings[0].at_stake, 0.65, 1e-9);  // nothing is right where it diverges
+  EXPECT_NEAR(*findings[0].at_stake, 0.65, 1e-9);  // a diverged run counts as 0 % right
 }
 
 TEST(TuneTable, NothingLiesBelowNothing) {
@@ -159,7 +160,8 @@ TEST(TuneTable, RowsHaveTheFinalsAndAreComparedBySeed) {
   EXPECT_EQ(rows[0].diverged, 1U);
   EXPECT_NEAR(*rows[0].mean, 0.61, 1e-12);
   EXPECT_NEAR(*rows[0].deviation, 0.01, 1e-12);
-  EXPECT_LT(rows[0].interval->least, 0.61 - 0.0248);  // t of 2 degrees: 4.303 sd / sqrt(3)
+  // T with 2 degrees of freedom: 4.303 sd / sqrt(3)
+  EXPECT_LT(rows[0].interval->least, 0.61 - 0.0248);
   EXPECT_GT(rows[0].interval->least, 0.61 - 0.0250);
   EXPECT_EQ(rows[0].steps, 100U);
   EXPECT_EQ(rows[0].seconds, 2);
@@ -169,7 +171,7 @@ TEST(TuneTable, RowsHaveTheFinalsAndAreComparedBySeed) {
   EXPECT_EQ(versus_first_in_words(rows[0]), "");
 }
 
-// Three optimisers at three batch sizes, four final runs of each.
+// Three optimisers at three batch sizes, with four final runs each.
 std::vector<TuneRow> simulated(CounterRng& rng, double third_is_better) {
   std::vector<TuneArm> arms;
   std::vector<ArmRuns> runs;

@@ -14,7 +14,7 @@ namespace winnow::app::verdicts_test {
 
 using dedup::judgement;
 using dedup::Verdict;
-using Numbers = std::vector<std::uint64_t>;  // images, as of judgement()
+using Numbers = std::vector<std::uint64_t>;  // images, as in judgement()
 
 Verdicts verdicts_of(const std::vector<Numbers>& groups) {
   dedup::Ragged<Hash128> ragged;
@@ -58,7 +58,7 @@ TEST(Verdicts, OfPartsOfAGroupAndOfMoreThanIt) {
   EXPECT_EQ(verdicts.said(0).size(), 3U);
   verdicts.apply(judgement(Verdict::kUnsure, {3, 4, 9}));
   EXPECT_EQ(verdicts.of(1), Verdict::kUnsure);
-  verdicts.apply(judgement(Verdict::kDifferent, {2, 4}));  // concerns neither group
+  verdicts.apply(judgement(Verdict::kDifferent, {2, 4}));  // images of different groups
   EXPECT_EQ(verdicts.said(0).size(), 3U);
   EXPECT_EQ(verdicts.said(1).size(), 2U);
 }
@@ -78,7 +78,8 @@ TEST(Verdicts, OfImagesByThemselves) {
   for (const std::uint64_t image : {1, 2}) images.push_back(dedup::hashes_of_numbers({image}));
   Verdicts verdicts(std::move(images), dedup::About::kImage);
   EXPECT_EQ(verdicts.left(), 2U);
-  verdicts.apply(judgement(Verdict::kKeep, {1}));  // stands for its group: another matter
+  // Represents its group: not a duplicate judgement
+  verdicts.apply(judgement(Verdict::kKeep, {1}));
   verdicts.apply(judgement(Verdict::kDuplicate, {1, 2}));
   EXPECT_EQ(verdicts.left(), 2U);
   verdicts.apply(dedup::image_judgement(Verdict::kDrop, 1));
@@ -96,7 +97,7 @@ TEST(Verdicts, OfImagesByThemselves) {
   EXPECT_EQ(of_groups.left(), 1U);
 }
 
-// Against a list of all that was said.
+// Compared with a list of all judgements.
 TEST(Verdicts, AreWhatALinearScanSays) {
   CounterRng random(5, 0, 0, RandomUse::kTest);
   const auto draw = [&](std::size_t least) {

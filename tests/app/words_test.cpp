@@ -37,7 +37,7 @@ TEST(Words, RangesAreThoseOfTheBuckets) {
   EXPECT_EQ(aspect_range(pipeline::kSquare - 2), "0.65-0.77");
   for (int bucket = 0; bucket < 63; ++bucket) {  // each range begins where its bucket does
     const std::string range = short_side_range(bucket);
-    if (bucket == 1) continue;  // between 1.41 and 2 there is no whole number
+    if (bucket == 1) continue;  // there is no integer between 1.41 and 2
     const auto first = static_cast<std::uint32_t>(std::stoull(range));
     EXPECT_EQ(pipeline::half_octave(first), bucket) << range;
     if (first == 1) continue;

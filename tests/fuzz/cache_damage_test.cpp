@@ -1,4 +1,5 @@
-// The other files of a cache: manifest, fingerprints, ledger, selection. Every bit counts.
+// Damage to the other files of a cache: manifest, fingerprints, ledger, selection. Every bit
+// counts.
 #include <gtest/gtest.h>
 
 #include "pipeline/store/cache.h"
@@ -52,7 +53,7 @@ TEST_P(CacheDamage, Scattered) {
   Judge judge(*victim_, read());
   scatter(*victim_, judge, 3000, 40);
   scatter(*victim_, judge, 1000, 1000);
-  EXPECT_GT(judge.refused(), 3000);  // a copy of zeros onto zeros is no damage
+  EXPECT_GT(judge.refused(), 3000);  // copying zeros onto zeros is no damage
 }
 
 INSTANTIATE_TEST_SUITE_P(Files, CacheDamage, testing::ValuesIn(kFiles), [](const auto& row) {

@@ -1,4 +1,4 @@
-// Checkpoints: a step-N directory is what was saved, or it is refused.
+// Damaged checkpoints: a step-N directory is read as it was saved, or it is refused.
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
@@ -86,7 +86,7 @@ INSTANTIATE_TEST_SUITE_P(Files, CheckpointDamage,
                                          "manifest.json"),
                          [](const auto& row) { return fs::path(row.param).stem().string(); });
 
-// A manifest is JSON from anywhere: fields of other types and numbers beyond every range.
+// A manifest is JSON from anywhere: fields of other types, and numbers outside every range.
 TEST(CheckpointManifest, FieldsOfOtherTypes) {
   const TemporaryFolder folder;
   save_checkpoint(folder.path(), small_checkpoint(), 1);
@@ -122,7 +122,7 @@ TEST(RunFiles, DeepNestingIsRefusedBeforeItOverflowsTheStack) {
   EXPECT_THROW(parse_state(deep, "state.json"), FormatError);
 }
 
-// A run's configuration says what the net is.
+// A run's configuration defines the net.
 TEST(RunConfig, AnyDamageIsRefused) {
   const TemporaryFolder folder;
   copy_golden("v1/run", folder / "run");
@@ -137,7 +137,7 @@ TEST(RunConfig, AnyDamageIsRefused) {
   EXPECT_GT(judge.refused(), 1000);
 }
 
-// Metrics are for people: what damage left whole is kept, and a run goes on.
+// Metrics are only read by people: undamaged lines are kept, and the run continues.
 TEST(MetricsDamage, LinesThatAreWholeAreKept) {
   const TemporaryFolder folder;
   const fs::path path = folder / "metrics.jsonl";
@@ -146,7 +146,7 @@ TEST(MetricsDamage, LinesThatAreWholeAreKept) {
   const std::string good = read_text(path);
   std::mt19937_64 random(6);
   int lines = 0;
-  for (int i = 0; i < 150; ++i) {  // each syncs
+  for (int i = 0; i < 150; ++i) {  // each one syncs
     std::string bad = good.substr(0, random() % (good.size() + 1));
     for (std::uint64_t k = random() % 3; !bad.empty() && k > 0; --k) {
       bad[random() % bad.size()] = "\"{}[],:\n-1\xC3"[random() % 11];

@@ -17,7 +17,7 @@
 
 namespace winnow::test {
 
-// A file of ours that is damaged in place, repeatedly. No other process has it open.
+// A file that is damaged in place, repeatedly. Nobody else may have it open meanwhile.
 class Victim {
  public:
   explicit Victim(std::filesystem::path path) : path_(std::move(path)), good_(read_file(path_)) {
@@ -55,19 +55,20 @@ class Victim {
   Fd fd_;
 };
 
-// Reads everything that damage of the victim could affect. Throws what the reader throws, and
-// std::logic_error if the content is not what was written.
+// Reads everything that the damage could affect.
+// Throws    What the reader throws; std::logic_error if the contents are not what was written.
 using Read = std::function<void()>;
 
 enum class Must { kRefuse, kRefuseOrSame };
 
-// Judges one damage. A refusal must be an Error of ours whose single sentence names the file.
+// Judges one kind of damage after another. A refusal must be an Error of ours with one sentence
+// that names the file.
 class Judge {
  public:
   Judge(const Victim& victim, Read read) : Judge(victim.path().filename(), std::move(read)) {}
   Judge(std::string name, Read read) : name_(std::move(name)), read_(std::move(read)) {}
 
-  // `how`: description of the damage, for the report.
+  // `how` returns a description of the damage, for the report.
   template <class How>
   void judge(Must must, How how) {
     if (failures_ >= 10) return;  // enough to look at
@@ -112,14 +113,15 @@ class Judge {
   int failures_ = 0;
 };
 
-// Which bytes must be refused if damaged; others may be read as if nothing had happened.
+// Which bytes must be refused if changed. Others may be read as if nothing had happened.
 using MustAt = std::function<Must(std::size_t)>;
 inline Must always(std::size_t) { return Must::kRefuse; }
 
-// Bits to flip: each of the eight; a random one and all together; or these two alternately.
+// kEach: each of the eight bits, and all at once. kTwo: a random one, and all at once. kOne: one of
+// these two in turn.
 enum class Bits { kEach, kTwo, kOne };
 
-// Flips bits of every byte, or of every `step`-th, an odd number.
+// Changes every byte, or every `step`-th; `step` must be odd.
 inline void flip_every_byte(Victim& victim, Judge& judge, Bits bits, const MustAt& must = always,
                             std::size_t step = 1) {
   std::mt19937_64 random(1);
@@ -140,8 +142,8 @@ inline void flip_every_byte(Victim& victim, Judge& judge, Bits bits, const MustA
   }
 }
 
-// Cuts the file to every length; or to whole numbers of pages, one byte more and less, and every
-// `step`-th between.
+// Cuts the file to every length; with `step`, to every `step`-th and to whole numbers of pages,
+// give or take a byte.
 inline void cut_to_every_length(Victim& victim, Judge& judge, std::size_t step = 1) {
   for (std::size_t size = victim.good().size(); size-- > 0;) {
     if (size % step != 0 && (size + 1) % 4096 > 2) continue;
@@ -162,7 +164,7 @@ inline void grow(Victim& victim, Judge& judge) {
   }
 }
 
-// Runs of noise, of zeros and of other parts of the same file, one to four of them, anywhere.
+// Writes one to four runs of noise, zeros or other parts of the same file at random places.
 inline void scatter(Victim& victim, Judge& judge, int times, std::size_t longest,
                     Must must = Must::kRefuseOrSame) {
   std::mt19937_64 random(2);
@@ -189,7 +191,7 @@ inline void scatter(Victim& victim, Judge& judge, int times, std::size_t longest
   }
 }
 
-// A copy of the golden cache or run `name` of each version, to damage.
+// A copy of the golden cache or run `name`, which may be damaged.
 inline void copy_golden(const std::string& name, const std::filesystem::path& to) {
   std::filesystem::copy(
       std::filesystem::path(WINNOW_GOLDEN) / name, to,

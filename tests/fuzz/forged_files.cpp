@@ -33,7 +33,7 @@ void replace(const fs::path& path, const std::string& text) {
 
 std::string hash_of(const fs::path& path) { return to_hex(xxh3_128(read_file(path))); }
 
-// The text of an object with its digest, where it has one.
+// The text of an object, with its digest if it has one.
 std::string sealed(const Json& object, bool digest) {
   const std::string text = object.dump(2) + "\n";
   return digest ? with_digest_line(text) : text;
@@ -45,7 +45,7 @@ Json without_digest(const fs::path& path) {
   return object;
 }
 
-// --- Bringing what names a file's hash back in line with the file.
+// --- Making references to a file's hash fit the file again.
 
 void seal_checkpoint(const ForgeryPlaces& at) {
   const fs::path path = at.checkpoint() / "manifest.json";
@@ -57,7 +57,7 @@ void seal_checkpoint(const ForgeryPlaces& at) {
   replace(path, sealed(manifest, true));
 }
 
-// A plan is named by the state of each checkpoint made under it.
+// The state of each checkpoint names its plan.
 void seal_plan(const ForgeryPlaces& at) {
   const fs::path path = at.checkpoint() / "state.json";
   Json state = Json::parse(read_text(path));
@@ -117,7 +117,7 @@ void seal_index(const ForgeryPlaces& at) {
 using Seal = void (*)(const ForgeryPlaces&);
 void sealed_already(const ForgeryPlaces&) {}
 
-// --- JSON: each field gets each of these.
+// --- JSON: each field gets each of these values.
 
 std::string nested(std::size_t levels) {
   return std::string(levels, '[') + std::string(levels, ']');
@@ -151,7 +151,7 @@ std::vector<std::pair<std::string, std::string>> hostile_values() {
           {"300,000 levels", nested(300'000)}};
 }
 
-// Only the first element of each list: the others are read like it.
+// Only the first element of a list: the others are read like it.
 void add_pointers(const Json& value, const std::string& pointer, std::vector<std::string>& out) {
   if (!pointer.empty()) out.push_back(pointer);
   if (!value.is_structured()) return;
@@ -164,7 +164,7 @@ void add_pointers(const Json& value, const std::string& pointer, std::vector<std
 struct JsonFile {
   const char* what;
   Reads read_by;
-  fs::path path;  // below the root
+  fs::path path;  // relative to the root
   bool digest;
   Seal seal;
 };
@@ -173,7 +173,7 @@ Json object_of(const JsonFile& file, const fs::path& root) {
   return file.digest ? without_digest(root / file.path) : Json::parse(read_text(root / file.path));
 }
 
-// `with` gives the text that takes the place of "PLACE".
+// `with` returns the text that replaces "PLACE".
 Forgery change_of(const JsonFile& file, const std::string& pointer, const std::string& name,
                   const std::string& with, bool rename = false) {
   return {std::string(file.what) + " " + pointer + ": " + name, file.read_by,
@@ -182,7 +182,7 @@ Forgery change_of(const JsonFile& file, const std::string& pointer, const std::s
             const Json::json_pointer place(pointer);
             Json& within = object[place.parent_pointer()];
             if (rename) {
-              within["PLACE"] = 0;  // behind the one that is there
+              within["PLACE"] = 0;  // after the existing one
             } else {
               object[place] = "PLACE";
             }
@@ -281,7 +281,7 @@ constexpr std::array<std::uint64_t, 8> kNumbers{0,
                                                 std::uint64_t{1} << 63,
                                                 ~std::uint64_t{0}};
 
-// Puts `number` there, as far as `width` goes.
+// Writes the lowest `width` bytes of `number` at a place.
 Forgery patch_of(const TableFile& file, const std::string& field, std::size_t place,
                  std::size_t width, std::uint64_t number) {
   return {std::string(file.what) + " " + field + ": " + std::to_string(number), file.read_by,
@@ -303,7 +303,7 @@ Forgery change_of(const TableFile& file, const std::string& what,
           }};
 }
 
-// Only columns whose names begin like this.
+// Adds forgeries of the columns whose names begin with `beginning`.
 void add_table(const TableFile& file, const ForgeryPlaces& places, std::vector<Forgery>& out,
                std::string_view beginning = {}) {
   const Bytes bytes = read_file(places.root / file.path);
@@ -371,7 +371,7 @@ void add_selection_texts(const TableFile& file, std::vector<Forgery>& out) {
   }
 }
 
-// A sample that the cache does not have, in the group of the last one.
+// Adds a row for a sample that the cache lacks, in the group of the last row.
 void add_selection_row(const TableFile& file, std::vector<Forgery>& out) {
   out.push_back(change_of(file, "a row more", [](ColumnTable& t) {
     constexpr std::array kTexts{"name", "mode", "settings", "cache_digest"};
@@ -387,10 +387,10 @@ void add_selection_row(const TableFile& file, std::vector<Forgery>& out) {
   }));
 }
 
-// --- Shards: records that nobody writes, and pages that lead elsewhere.
+// --- Shards: records that no writer makes, and pages that point elsewhere.
 
 void add_records(std::vector<Forgery>& out) {
-  // Fields of a record's header by place and width (docs/formats/shard.md).
+  // Fields of a record's header, by place and width (docs/formats/shard.md).
   struct Field {
     const char* name;
     std::size_t at, width;
@@ -427,7 +427,8 @@ void add_records(std::vector<Forgery>& out) {
       add(std::string("record ") + field.name + ": " + std::to_string(number), [=](Bytes& pack) {
         const auto at = number_at<std::uint64_t>(pack, 8);
         std::memcpy(pack.data() + at + field.at, &number, field.width);
-        // The checksum covers the payload at the end, which most of these leave in place.
+        // The checksum covers everything up to the end of the payload, which most of these do not
+        // move.
         const auto labels = number_at<std::uint16_t>(pack, at + 12);
         const auto group = number_at<std::uint16_t>(pack, at + 14);
         const auto payload = number_at<std::uint32_t>(pack, at + 36);
@@ -545,7 +546,7 @@ void add_ledgers(const ForgeryPlaces& places, std::vector<Forgery>& out) {
   add("long line", "{\"a\":\"" + std::string(10'000'000, 'a') + "\"}");
 }
 
-// --- Predictions of folds: what is in the .json by fields, in the others by their text.
+// --- Predictions of folds: the fields of the .json, the text of the others.
 
 void add_predictions(const ForgeryPlaces& places, std::vector<Forgery>& out) {
   add_json({"out-of-fold.json", Reads::kFolds, "folds/out-of-fold.json", false, sealed_already},
@@ -559,7 +560,7 @@ void add_predictions(const ForgeryPlaces& places, std::vector<Forgery>& out) {
            seal_folds(at);
          }});
   };
-  constexpr std::size_t kHeader = 128;  // size of the .npy header
+  constexpr std::size_t kHeader = 128;  // header of the .npy
   for (const auto& [what, number] :
        {std::pair("NaN", std::nanf("")), {"infinity", HUGE_VALF}, {"-1", -1.0F}, {"2", 2.0F}}) {
     add("npy", what, [number = number](std::string text) {

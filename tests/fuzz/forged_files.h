@@ -5,13 +5,14 @@
 #include <string>
 #include <vector>
 
-// Forgeries with correct digests, hashes and checksums: only their content is wrong.
+// Forged files with valid digests, hashes and checksums, so that only their contents can be
+// refused.
 namespace winnow::test {
 
-// The folder in which forgeries are made.
-// - a cache with the selection "golden" and the features "made", a run trained on it, predictions
-//   of its folds, an index of it
-// - a cache with thumbnails, and an index of that with landmarks
+// The folder in which forgeries are made. It has:
+// - a cache with the selection "golden" and the features "made";
+// - a run trained on it, predictions of its folds, and an index of it;
+// - a cache with thumbnails, and an index of that cache with landmarks.
 struct ForgeryPlaces {
   std::filesystem::path root;
   std::filesystem::path cache() const { return root / "cache"; }
@@ -23,17 +24,17 @@ struct ForgeryPlaces {
   std::filesystem::path checkpoint() const { return run() / "checkpoints" / "step-2"; }
 };
 
-// Which verbs may encounter it.
+// Which verbs can read the file.
 enum class Reads { kCache, kSelection, kRun, kIndex, kFeatures, kFolds, kThumbnails, kLandmarks };
 inline constexpr std::size_t kReads = 8;
 
 struct Forgery {
-  std::string what;  // "manifest.json /inputs = -1"
+  std::string what;  // e.g. "manifest.json /inputs = -1"
   Reads read_by;
-  std::function<void(const ForgeryPlaces&)> make;  // changes the files
+  std::function<void(const ForgeryPlaces&)> make;  // changes the files in place
 };
 
-// All forgeries for files like those in `places`: each differs in one field, or in its content.
+// All forgeries of the files in `places`. Each changes one field or its contents.
 std::vector<Forgery> forgeries(const ForgeryPlaces& places);
 
 }  // namespace winnow::test

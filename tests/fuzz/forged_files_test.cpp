@@ -1,11 +1,13 @@
-// Forged files of every kind, each given to a verb that reads it, as a user would. The program must
-// end by itself, in time, within its memory, with an exit code of its own and one sentence that
-// names a file or a field.
+// Forged files of every kind, each given to a verb that reads it, as a user would.
 //
-// default                    a quarter of them, each with one verb
-// WINNOW_TEST_ALL=1          all, each with one verb
-// WINNOW_FORGERIES_PART=2/8  all with every verb, the second of eight parts of equal duration
-// WINNOW_FORGERY             those whose names begin like it, with every verb
+// Each time the program must end by itself, in time, within its memory, with one of its own exit
+// codes and one sentence that names a file or a field.
+//
+// Default                      a quarter of the forgeries, each with one verb
+// WINNOW_TEST_ALL=1            all forgeries, each with one verb
+// WINNOW_FORGERIES_PART=2/8    all forgeries with every verb: the second of eight parts that take
+//                              equally long
+// WINNOW_FORGERY=BEGINNING     forgeries whose names begin like this, with every verb
 #include "tests/fuzz/forged_files.h"
 
 #include <gtest/gtest.h>
@@ -36,8 +38,9 @@ using Words = std::vector<std::string>;
 constexpr long kMostResidentKib = kAddressSanitizer ? 4 << 20 : 700 << 10;
 constexpr std::size_t kLongestSentence = 7100;
 
-// The program, for many calls, one at a time: loaded once where WINNOW_SERVER is the library for
-// it, else for each. Make one where no other thread runs.
+// Runs the program for many calls, one at a time. If WINNOW_SERVER names the library for it, the
+// program is loaded once; otherwise for each call.
+// Threads    Create one while no other thread runs.
 class Program {
  public:
   Program() {
@@ -52,7 +55,7 @@ class Program {
       return;
     }
     ::close(socket_);
-    ::setenv("OMP_WAIT_POLICY", "passive", 0);  // as the program itself does, by one more start
+    ::setenv("OMP_WAIT_POLICY", "passive", 0);  // as the program itself does by restarting
     Words words{std::getenv("WINNOW")};
     if (const char* const library = std::getenv("WINNOW_SERVER")) {
       ::setenv("LD_PRELOAD", library, 1);
@@ -68,12 +71,12 @@ class Program {
   Program(const Program&) = delete;
   Program& operator=(const Program&) = delete;
   ~Program() {
-    ::shutdown(socket_, SHUT_RDWR);  // other servers may hold it
+    ::shutdown(socket_, SHUT_RDWR);  // other servers may hold the socket
     ::close(socket_);
     ::waitpid(server_, nullptr, 0);
   }
 
-  // Its output goes into `folder`.
+  // Runs the program with its output in `folder`.
   Ended run(const Words& words, const fs::path& folder) const {
     std::string packet = folder.string() + '\0' + std::getenv("WINNOW") + '\0';
     for (const std::string& word : words) packet += word + '\0';
@@ -124,7 +127,7 @@ std::string fault_of(const Ended& ended, const std::string& said, const ForgeryP
   return names ? "" : "names neither file, field, sample nor option";
 }
 
-// A net may be larger than the machine, and say so.
+// A net may be too large for the machine, and the program may say so.
 bool may_want_memory(const Forgery& forgery) {
   return forgery.what.starts_with("config.json /net");
 }
@@ -228,7 +231,7 @@ void copy_good(const ForgeryPlaces& good, const ForgeryPlaces& to, Reads reads) 
   }
 }
 
-// Files as they should be, in a folder that is left alone.
+// Makes valid files in a folder that is never changed.
 void make_good(const ForgeryPlaces& good, const Program& program) {
   fs::create_directories(good.root);
   copy_golden("v1/raw", good.cache());
@@ -265,7 +268,7 @@ class Trials {
   Trials(const ForgeryPlaces& good, std::vector<Forgery> forgeries, std::vector<Trial> trials)
       : good_(good), forgeries_(std::move(forgeries)), trials_(std::move(trials)) {}
 
-  // On a thread of its own, in a folder of its own, by a program of its own.
+  // Runs on a thread of its own, with its own folder and program.
   void work(const ForgeryPlaces& places, const Program& program) {
     for (std::size_t i = next_++; i < trials_.size(); i = next_++) {
       const Forgery& forgery = forgeries_[trials_[i].forgery];
@@ -304,7 +307,7 @@ class Trials {
   std::size_t failures_ = 0;
 };
 
-// Else nothing would be tried.
+// Otherwise nothing would be tested.
 TEST(ForgedFiles, ThoseTheyAreMadeOfAreUsed) {
   const TemporaryFolder folder;
   const ForgeryPlaces good{folder / "good"};
@@ -316,7 +319,7 @@ TEST(ForgedFiles, ThoseTheyAreMadeOfAreUsed) {
     for (const Words& words : verbs_of(reads, places)) {
       copy_good(good, places, reads);
       const Ended ended = program.run(words, places.root);
-      // The golden run was made on a machine, and with libraries, that may compute otherwise.
+      // The golden run was made on a machine, and with libraries, whose arithmetic may differ.
       const bool may_go_on =
           said_in(places).find("go on with other arithmetic") == std::string::npos;
       EXPECT_TRUE(ended.status == 0 || !may_go_on)
@@ -325,7 +328,7 @@ TEST(ForgedFiles, ThoseTheyAreMadeOfAreUsed) {
   }
 }
 
-// Once findings: tried by every verb, however few are wanted.
+// Former findings: always tried with every verb.
 constexpr std::string_view kOnceFound[]{"golden.selection name last: 18446744073709551615",
                                         "golden.selection a row more", "manifest.json /classes: []",
                                         "manifest.json /settings/store: a zero byte",
@@ -335,7 +338,7 @@ bool was_found(const Forgery& forgery) {
   return std::ranges::find(kOnceFound, forgery.what) != std::end(kOnceFound);
 }
 
-// Each by every verb.
+// Every forgery with every verb.
 std::vector<Trial> all_trials(const std::vector<Forgery>& all, const ForgeryPlaces& places) {
   std::vector<Trial> trials;
   for (std::size_t i = 0; i < all.size(); ++i) {
@@ -345,8 +348,8 @@ std::vector<Trial> all_trials(const std::vector<Forgery>& all, const ForgeryPlac
   return trials;
 }
 
-// So many of them, spread over all, and the first of each file, by a verb each: by turns those that
-// read it.
+// `wanted` of the forgeries, evenly spread, and the first one of each file. Each is given to one of
+// the verbs that read it, in turn.
 std::vector<Trial> some_trials(const std::vector<Forgery>& all, const ForgeryPlaces& places,
                                std::size_t wanted) {
   std::vector<Trial> trials;
@@ -364,7 +367,7 @@ std::vector<Trial> some_trials(const std::vector<Forgery>& all, const ForgeryPla
   return trials;
 }
 
-// As `part` says, "2/8".
+// The part that `part` names, such as "2/8".
 std::vector<Trial> part_of(const std::vector<Trial>& trials, const std::string& part) {
   const std::size_t slash = part.find('/');
   const std::size_t number = std::strtoul(part.c_str(), nullptr, 10);
@@ -376,7 +379,7 @@ std::vector<Trial> part_of(const std::vector<Trial>& trials, const std::string& 
   return out;
 }
 
-// As the environment says.
+// The trials that the environment asks for.
 std::vector<Trial> trials_of(const std::vector<Forgery>& all, const ForgeryPlaces& places) {
   if (const char* const part = std::getenv("WINNOW_FORGERIES_PART")) {
     return part_of(all_trials(all, places), part);

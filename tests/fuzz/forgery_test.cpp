@@ -1,5 +1,5 @@
-// Files that somebody put together: changed at random and sealed again, so that checksums and
-// digests fit. They are refused by an error of ours, or are well-formed and can be used.
+// Forged files: changed at random and sealed again, so that checksums and digests are valid. They
+// are refused with an error of ours, or they are well-formed and usable.
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -24,7 +24,7 @@ struct Count {
   int used = 0;
 };
 
-// Runs `use`; anything but an Error of ours is a failure.
+// Runs `use`. Anything but an Error of ours is a failure.
 template <class Use>
 void attempt(Count& count, const std::string& what, Use use) {
   try {
@@ -37,7 +37,7 @@ void attempt(Count& count, const std::string& what, Use use) {
   }
 }
 
-// A number that is small, at a border, or any.
+// A small number, one at a limit, or any number.
 std::uint64_t odd_number(std::mt19937_64& random) {
   const auto power = random() % 65;
   const std::uint64_t base = power == 64 ? 0 : std::uint64_t{1} << power;
@@ -107,7 +107,7 @@ TEST(Forgery, Selections) {
   EXPECT_GT(count.used, 1000);
 }
 
-// A pack whose directory and headers are anything, each record's checksum fitting what is there.
+// A pack with random directory and headers. The checksum of each record is valid.
 void forge_packs(int variants) {
   std::mt19937_64 random(3);
   Bytes payload(64);
@@ -136,7 +136,7 @@ void forge_packs(int variants) {
     const bool directory = i % 4 == 0;
     change(random, directory ? std::span(bad).first(kFirst)
                              : std::span(bad).subspan(header, kRecordHeaderBytes + 24));
-    if (!directory) {  // as far as the header says that the record goes, if it is there
+    if (!directory) {  // as far as the header says that the record goes, if that lies in the pack
       std::uint16_t version = 0;
       std::uint16_t variant_count = 0;
       std::uint16_t label_count = 0;
@@ -186,7 +186,7 @@ void forge_packs(int variants) {
 TEST(Forgery, Packs) { forge_packs(1); }
 TEST(Forgery, PacksOfVariants) { forge_packs(4); }
 
-// Replaces one value, somewhere in the tree, by one that is odd for its place.
+// Replaces one value anywhere in the tree by one that is odd for its place.
 void change(std::mt19937_64& random, nlohmann::ordered_json& value) {
   if (value.is_structured() && !value.empty() && random() % 8 != 0) {
     auto at = value.begin();
@@ -219,7 +219,7 @@ void change(std::mt19937_64& random, nlohmann::ordered_json& value) {
   }
 }
 
-// With the shards, tables and ledger of the true one.
+// With the shards, tables and ledger of the real one.
 TEST(Forgery, Manifests) {
   const TemporaryFolder folder;
   const fs::path root = folder / "cache";

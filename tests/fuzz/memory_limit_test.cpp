@@ -1,5 +1,5 @@
-// The memory that an ingest of pictures of every kind takes, honest ones and others, against its
-// --memory-limit; and how soon an ingest that is stopped within a picture ends.
+// The memory of an ingest of pictures of every kind, valid and forged, compared with its
+// --memory-limit. Also how soon an ingest ends that is stopped while it decodes a picture.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -55,13 +55,13 @@ std::string big_endian(std::uint64_t value) {
   return out;
 }
 
-std::string png_chunk(const std::string& data) {  // with its kind
+std::string png_chunk(const std::string& data) {  // `data` begins with its type
   const auto* body = reinterpret_cast<const Bytef*>(data.data());
   return big_endian(data.size() - 4) + data +
          big_endian(crc32(0, body, static_cast<uInt>(data.size())));
 }
 
-// A PNG of zeros, of colours and alpha of 8 bits, that has `rows` of its rows.
+// A PNG of zeros, 8 bits of colours and alpha, of whose rows only `rows` are present.
 std::string zeros_png(int width, int height, int rows) {
   const std::string lines(
       static_cast<std::size_t>(rows) * (4 * static_cast<std::size_t>(width) + 1), '\0');
@@ -101,7 +101,7 @@ Kind tiff(TiffOptions options) {
           }};
 }
 
-// Every format, depth and order of pixels, soundly written.
+// Every format, depth and order of pixels, validly written.
 std::vector<Kind> sound_kinds() {
   const std::vector<int> best{cv::IMWRITE_PNG_COMPRESSION, 1};
   std::vector<Kind> kinds{jpeg(3, {}),
@@ -140,7 +140,7 @@ class Lies {
  public:
   explicit Lies(std::mt19937_64& random) : random_(random) {}
 
-  // With its ending.
+  // Returns the bytes and the file name ending.
   std::pair<std::string, std::string> next() {
     switch (random_() % 5) {
       case 0:
@@ -159,14 +159,14 @@ class Lies {
  private:
   int below(std::uint64_t end) { return static_cast<int>(random_() % end); }
 
-  // Entries of tiles and strips, sizes, depths and types that another file would have.
+  // A TIFF with the tile and strip entries, sizes, depths and types of another file.
   std::string tiff() {
     const TiffOptions options{
         .width = 10, .height = 10, .samples = 1 + static_cast<std::uint32_t>(random_() % 4)};
     const std::string block = tiff_block(options);
     std::vector<TiffEntry> entries = tiff_entries(options, block.size());
     if (random_() % 2 == 0) {
-      // No larger than the largest sound picture takes, or too large.
+      // Either no larger than the largest valid picture needs, or too large.
       const std::uint64_t side = random_() % 2 == 0 ? 16 * (1 + random_() % 180) : 16'000;
       entries.push_back({322, 4, {side}});
       entries.push_back({323, 4, {side}});
@@ -194,8 +194,8 @@ class Lies {
     return png;
   }
 
-  // Whose frame is larger than its data, though not than the largest sound one: pixels of JPEGs are
-  // written with zeros first.
+  // A frame larger than its data, but not than the largest valid one. Pixels of JPEGs are filled
+  // with zeros first.
   std::string long_jpeg() {
     std::string bytes = jpeg(3, {.progressive = random_() % 2 == 0}).make(32, 32);
     const std::size_t frame = std::min(bytes.find("\xff\xc0"), bytes.find("\xff\xc2"));
@@ -223,8 +223,9 @@ std::uint64_t announced(const std::string& bytes) {
   return most;
 }
 
-// Large ones of each kind, `scale` times 280 x 210 pixels, that a few files share; small ones of
-// any size; and a fifth are lies. Returns what the largest sound one is announced with.
+// A set of large pictures of each kind, `scale` times 280 x 210 pixels and shared by a few files;
+// small ones of any size; and a fifth of forged ones. Returns the memory announced for the largest
+// valid one.
 std::uint64_t make_set(const fs::path& folder, std::uint64_t seed, int scale) {
   std::mt19937_64 random(seed);
   const std::vector<Kind> kinds = sound_kinds();
@@ -252,7 +253,7 @@ std::uint64_t make_set(const fs::path& folder, std::uint64_t seed, int scale) {
   return most;
 }
 
-// In a process of its own: that of the program begins with the memory of who started it.
+// Runs in a process of its own, because a child starts with its parent's memory.
 std::uint64_t made_apart(const std::function<std::uint64_t()>& make) {
   std::array<int, 2> ends{};
   if (::pipe(ends.data()) != 0) return 0;
@@ -271,7 +272,7 @@ std::uint64_t made_apart(const std::function<std::uint64_t()>& make) {
   return result;
 }
 
-// The program, started with its output going nowhere.
+// Starts the program and discards its output.
 pid_t start(const std::vector<std::string>& words) {
   const pid_t child = ::fork();
   if (child != 0) return child;
@@ -321,7 +322,7 @@ TEST_P(MemoryLimit, HoldsWhateverPicturesAreAndSay) {
   const TemporaryFolder folder;
   fs::create_directories(folder / "set");
   const auto limit = static_cast<std::uint64_t>(GetParam());
-  // So many, of so large ones, that without the limit they take far more than is allowed.
+  // So many large pictures that without the limit they would take far more than allowed.
   const std::uint64_t threads = limit >= 256 ? 16 : 8;
   const int scale = limit >= 256 ? 14 : 10;
   const std::uint64_t most = made_apart([&] { return make_set(folder / "set", 7 * limit, scale); });
@@ -331,9 +332,12 @@ TEST_P(MemoryLimit, HoldsWhateverPicturesAreAndSay) {
   ASSERT_TRUE(WIFEXITED(ended.status));
   ASSERT_EQ(WEXITSTATUS(ended.status), 0);
   EXPECT_EQ(Cache::open(folder / "cache").read_ledger().size(), std::size_t{kImages});
-  // docs/trust.md: the limit, three eighths of it for what is kept, an image that alone is more
-  // than its share, one that the writer makes again and the database's copy of it, and the program
-  // with what its allocator keeps for each thread.
+  // By docs/trust.md the memory is the sum of:
+  // - the limit;
+  // - three eighths of it for kept packs;
+  // - one image that is larger than its share;
+  // - one that the writer makes again, and the database's copy of it;
+  // - the program, with what its allocator keeps per thread.
   const std::uint64_t program_bytes = (72 + threads * 16) * kMebibyte;
   const std::uint64_t share = limit * kMebibyte / 8 * 3;
   const std::uint64_t allowed = program_bytes + limit * kMebibyte + share +
@@ -348,7 +352,7 @@ TEST_P(MemoryLimit, HoldsWhateverPicturesAreAndSay) {
   EXPECT_LE(peak, allowed);
 }
 
-// The least for each number of threads; or all.
+// The least limit for each number of threads; or all limits.
 std::vector<int> limits() {
   return run_all() ? std::vector{64, 128, 256, 512} : std::vector{64, 256};
 }
@@ -368,8 +372,9 @@ double cpu_seconds_of(pid_t process) {
   return (user + system) / static_cast<double>(::sysconf(_SC_CLK_TCK));
 }
 
-// CPU seconds that an ingest of that folder on one thread takes after it was asked to stop midway.
-// It is paused while it is asked, so that nothing else counts. Nullopt: it was done before.
+// The CPU time that an ingest of this folder on one thread still takes after it is asked to stop.
+// It is suspended while it is asked, so that nothing else counts. nullopt if it had already
+// finished.
 std::optional<double> seconds_after_stop(const fs::path& set, const fs::path& cache) {
   const pid_t child =
       start({*program(), "ingest", set, "--out", cache, "--labels", "none", "--threads", "1"});
@@ -395,7 +400,7 @@ std::optional<double> seconds_after_stop(const fs::path& set, const fs::path& ca
   return ended.cpu_seconds() - before;
 }
 
-// The same of a picture; again where it was done before this process was run.
+// The same for one picture. Repeated if the ingest had already finished.
 double seconds_after_stop(const std::string& name, const std::function<std::string()>& make) {
   const TemporaryFolder folder;
   fs::create_directories(folder / "set");

@@ -62,7 +62,7 @@ std::string jpeg_of(const JpegKind& kind) {
   if (kind.progressive) jpeg_simple_progression(&codec);
   jpeg_start_compress(&codec, TRUE);
   while (codec.next_scanline < codec.image_height) {
-    // Any bytes will do: rows of gray and of inks are taken from the same picture.
+    // Any bytes will do: rows of grey and of inks come from the same picture.
     std::vector<std::uint8_t> row(kWidth * 4);
     std::copy_n(image.pixels.begin() + codec.next_scanline * kWidth * 3, kWidth * 3, row.begin());
     std::uint8_t* rows = row.data();
@@ -75,7 +75,7 @@ std::string jpeg_of(const JpegKind& kind) {
   return bytes;
 }
 
-// By OpenCV, from bytes of a formula's picture whatever the type.
+// Encodes a formula picture with OpenCV, whatever its type.
 std::string encode(const std::string& ending, int type, const std::vector<int>& options = {}) {
   const Image image = formula_image("blob", 8 * kWidth, kHeight);
   cv::Mat mat(kHeight, kWidth, type);
@@ -92,7 +92,7 @@ std::string big_endian(std::uint32_t value) {
   return bytes;
 }
 
-std::string png_chunk(const std::string& body) {  // kind and data
+std::string png_chunk(const std::string& body) {  // `body` begins with the type
   const auto crc =
       crc32(0, reinterpret_cast<const Bytef*>(body.data()), static_cast<uInt>(body.size()));
   return big_endian(static_cast<std::uint32_t>(body.size() - 4)) + body +
@@ -119,7 +119,7 @@ const MadeFile& named(const std::vector<MadeFile>& files, const std::string& nam
                        [&](const MadeFile& f) { return f.name == name; });
 }
 
-// Puts two numbers into a copy, each as `bytes` bytes.
+// Writes two numbers into a copy, each in `bytes` bytes.
 void put_number(std::string& to, std::size_t at, std::uint32_t value, int bytes, bool big) {
   for (int i = 0; i < bytes; ++i) {
     const int shift = 8 * (big ? bytes - 1 - i : i);
@@ -127,7 +127,8 @@ void put_number(std::string& to, std::size_t at, std::uint32_t value, int bytes,
   }
 }
 
-// The place of a TIFF's entry of `tag`, which is little-endian as OpenCV writes it: its value.
+// The position of the value of a TIFF entry with this tag. The file is little-endian, as written by
+// OpenCV.
 std::size_t tiff_value(const std::string& tiff, int tag) {
   for (const char kind : {'\3', '\4'}) {
     const std::string entry{static_cast<char>(tag & 255),
@@ -143,7 +144,7 @@ std::size_t tiff_value(const std::string& tiff, int tag) {
   throw std::logic_error("no such entry in this TIFF");
 }
 
-// Sound files whose headers promise `side` x `side` pixels.
+// Valid files whose headers promise `side` x `side` pixels.
 std::vector<MadeFile> promising(const std::vector<MadeFile>& sound, std::uint32_t side) {
   std::vector<MadeFile> files;
   const auto patched = [&](const std::string& name, auto patch) {
@@ -180,7 +181,7 @@ std::vector<MadeFile> promising(const std::vector<MadeFile>& sound, std::uint32_
   return files;
 }
 
-// A progressive JPEG whose last scan is there a thousand times.
+// A progressive JPEG with its last scan repeated a thousand times.
 std::string thousand_scans(const std::string& progressive) {
   const std::size_t end = progressive.rfind("\xff\xd9");
   const std::size_t scan = progressive.rfind("\xff\xda", end);
@@ -193,7 +194,7 @@ class Mutator {
  public:
   Mutator(std::uint64_t seed, std::vector<MadeFile>& out) : random_(seed), out_(out) {}
 
-  // A unique name that keeps the ending.
+  // Adds a file under a unique name with the same ending.
   void add(const std::string& name, std::string bytes) {
     const std::string number = std::to_string(100'000 + out_.size());
     out_.push_back({number + name.substr(name.find('.')), std::move(bytes)});
@@ -212,7 +213,7 @@ class Mutator {
     }
   }
 
-  // Half of them among the first bytes, where the structure is.
+  // Half of the flips are in the first bytes, where the structure is.
   void flip_bits(const MadeFile& file, int times) {
     for (int i = 0; i < times; ++i) {
       std::string bytes = file.bytes;
@@ -225,7 +226,7 @@ class Mutator {
     }
   }
 
-  // Noise, zeros, ones, or what lies elsewhere in it; put over what is there or between.
+  // Writes noise, zeros, ones or another part of the file over it, or inserts it.
   void scatter(const MadeFile& file, int times) {
     for (int i = 0; i < times; ++i) {
       std::string bytes = file.bytes;
@@ -318,7 +319,7 @@ std::vector<MadeFile> sound_archives() {
 
 namespace {
 
-// Members that would do harm if somebody unpacked them.
+// Members that would do harm if they were unpacked.
 std::vector<std::vector<MadeMember>> hostile_members() {
   const std::string photo = small_jpeg(9);
   return {
@@ -347,7 +348,7 @@ void add_hostile_archives(Mutator& make) {
       make.add(filter == ARCHIVE_FILTER_NONE ? "a.tar" : "a.tar.gz", tar(members, filter));
     }
   }
-  // Sizes that are not those of the members: small, large, not numbers, as large as can be said.
+  // Sizes that differ from those of the members: small, large, not numbers, the largest possible.
   for (const char* size : {"00000000001", "00000007777", "77777777777", "-0000000001",
                            "99999999999", "           ", "zzzzzzzzzzz"}) {
     make.add("size.tar", sized(size, photo));
@@ -355,7 +356,7 @@ void add_hostile_archives(Mutator& make) {
   }
   make.add("base256.tar", sized("\x80\x7f\xff\xff\xff\xff\xff\xff\xff\xff\xff", photo));
   make.add("base256.tar", sized("\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff", photo));
-  // Bombs: zeros that were no archive, and an archive of them.
+  // Bombs: zeros that are no archive, and an archive of them.
   const std::string zeros(24u << 20, '\0');
   make.add("zeros.tar.gz", deflated(zeros, {.window_bits = kGzipStream}));
   make.add("zeros.tar.gz", tar({{"b.jpg", photo}, {"zeros.jpg", zeros}}, ARCHIVE_FILTER_GZIP));
@@ -436,7 +437,7 @@ std::vector<MadeFile> mutated_images(std::uint64_t seed) {
     make.add(ending, "");
     make.add(ending, std::string(1000, '\0'));
     for (int i = 0; i < 20; ++i) {
-      // Behind the first bytes of a sound file, more often than not.
+      // Usually after the first bytes of a valid file.
       const std::size_t head = make.below(24);
       make.add(ending, sound[make.below(sound.size())].bytes.substr(0, head) +
                            make.noise(make.below(2000)));

@@ -1,5 +1,5 @@
-// Damaged and hostile images and archives, ingested as always: every one is booked once or refused
-// by a sentence, nothing is written but the cache, and what it holds depends on no number of
+// Damaged and hostile images and archives, ingested as usual. Every input is recorded once or
+// refused with a message. Nothing is written but the cache, which does not depend on the number of
 // threads.
 #include "tests/fuzz/mutated_inputs.h"
 
@@ -32,7 +32,7 @@ namespace fs = std::filesystem;
 
 constexpr std::uint64_t kSeed = 20'260'101;
 
-// Ends the test program, saying at what, when nothing was reported for too long.
+// Ends the test program if nothing is reported for too long, and says what it was working on.
 class Watchdog {
  public:
   Watchdog() : thread_([this] { watch(); }) {}
@@ -75,7 +75,7 @@ void write(const fs::path& path, const std::string& bytes) {
   write_new_file(path, as_bytes(bytes));
 }
 
-// Every name below a folder, with what is there; without the folder `except`.
+// Every name in a folder, with its contents; without the folder `except`.
 std::map<std::string, std::string> tree_around(const fs::path& root, const fs::path& except) {
   std::map<std::string, std::string> tree;
   for (fs::recursive_directory_iterator at(root), end; at != end; ++at) {
@@ -111,7 +111,7 @@ struct Outcome {
   std::string out;
 };
 
-// Runs the program on the same; nullopt if the environment does not say where it is.
+// The program on the same input; nullopt if the environment does not say where it is.
 std::optional<Outcome> run_program(const fs::path& source, const fs::path& out,
                                    const std::string& more) {
   const char* winnow = std::getenv("WINNOW");
@@ -187,7 +187,7 @@ class MutatedArchives : public testing::Test {
  protected:
   MutatedArchives() { fs::create_directories(folder_ / "around/set"); }
 
-  // Whether it was opened and something of it stored.
+  // Whether the file was opened and some of it stored.
   bool try_one(const MadeFile& file, const std::vector<int>& threads, bool by_program) {
     watchdog_.at(file.name);
     const fs::path path = folder_ / ("around/set/" + file.name);
@@ -214,7 +214,7 @@ class MutatedArchives : public testing::Test {
   }
 
  private:
-  // The digest; empty where nothing could be read.
+  // The digest of the cache; empty if nothing was readable.
   std::string ingest_and_look(const fs::path& cache, const datasets::Source& source,
                               const fs::path& path, int threads) {
     std::string digest;
@@ -244,7 +244,7 @@ TEST_F(MutatedArchives, AreRefusedOrBookedAndNeverUnpacked) {
   for (std::size_t i = 0; i < files.size(); ++i) {
     const auto threads = i % 16 == 0 ? std::vector{1, 2, 8} : std::vector{2};
     stored += try_one(files[i], threads, i % 32 == 0) ? 1 : 0;
-    if (HasFailure()) break;  // the first is enough to look at
+    if (HasFailure()) break;  // the first failure is enough to look at
   }
   EXPECT_GT(stored, 100U);
   EXPECT_LT(stored, files.size() - 100);

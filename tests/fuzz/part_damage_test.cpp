@@ -1,4 +1,4 @@
-// The part of a shard that a stopped ingest left is only resumed if it is what was written.
+// Parts of a shard from a stopped ingest are reused only if they are as they were written.
 #include <gtest/gtest.h>
 
 #include "pipeline/ingest/part.h"
@@ -36,7 +36,7 @@ TEST(PartDamage, IsFoundAndTheShardDoneAgain) {
   EXPECT_FALSE(read_part(paths, "1", "key"));
 
   Victim victim(parts_folder(paths) / "0");
-  // Not believed counts as refused.
+  // A part that is not trusted counts as refused.
   Judge judge(victim, [&] {
     if (!read_part(paths, "0", "key")) throw FormatError("0 is not believed");
   });

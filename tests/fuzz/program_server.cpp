@@ -1,5 +1,5 @@
-// A library to preload (LD_PRELOAD) under a program whose many libraries take longer to load than
-// it takes to run: loads it once, then serves calls (serve.h) on the socket that WINNOW_SERVE
+// A library to preload (LD_PRELOAD) into a program whose libraries take longer to load than it
+// takes to run. It loads them once and then serves calls (serve.h) on the socket that WINNOW_SERVE
 // numbers. Each call is a process that begins with the program's main().
 #include <dlfcn.h>
 
@@ -28,7 +28,7 @@ int serving_main(int /*argc*/, char** /*argv*/, char** environment) {
 
 }  // namespace
 
-// glibc's, which calls main() once all libraries are ready.
+// Replaces glibc's function, which calls main() once all libraries are ready.
 extern "C" int __libc_start_main(Main main, int argc, char** argv, void (*init)(), void (*fini)(),
                                  void (*loader_fini)(), void* stack) {
   const auto start = reinterpret_cast<Start>(::dlsym(RTLD_NEXT, "__libc_start_main"));

@@ -17,13 +17,13 @@ namespace winnow::test {
 
 // The end of a call.
 struct Ended {
-  int status = 0;  // from wait(2)
+  int status = 0;  // as from wait(2)
   bool in_time = true;
   long resident_kib = 0;
 };
 
 #ifdef __SANITIZE_ADDRESS__
-inline constexpr bool kAddressSanitizer = true;  // it reserves terabytes of address space
+inline constexpr bool kAddressSanitizer = true;  // it reserves terabytes of addresses
 #else
 inline constexpr bool kAddressSanitizer = false;
 #endif
@@ -31,12 +31,13 @@ inline constexpr bool kAddressSanitizer = false;
 // Limits of a call.
 inline constexpr rlim_t kMostProcessorSeconds = kAddressSanitizer ? 200 : 20;
 inline constexpr rlim_t kMostAddresses = kAddressSanitizer ? RLIM_INFINITY : rlim_t{6} << 30;
-// Wall-clock limit, for calls that wait for ever. On a busy machine, 20 s of CPU time take long.
+// Wall-clock limit, for a call that waits forever. 20 s of processor time take long on a busy
+// machine.
 inline constexpr std::chrono::seconds kLongest{300};
 
 inline constexpr std::size_t kLongestCall = 1 << 16;  // bytes
 
-// In the process of a call: sets its limits, and sends its output into `folder`.
+// Sets the limits in the process of a call, and directs its output into `folder`.
 inline void enter_call(const std::string& folder) {
   const rlimit addresses{kMostAddresses, kMostAddresses};
   const rlimit processor{kMostProcessorSeconds, kMostProcessorSeconds + 5};
@@ -70,10 +71,10 @@ inline Ended wait_for(pid_t child) {
   return ended;
 }
 
-// Answers each packet of `socket` with an Ended. A packet is a folder and words, each followed by a
-// zero byte; the call runs in a forked process with its output in that folder. Returns the words in
-// those processes, and nullopt in this one when the other end is closed. Call it while no other
-// thread runs.
+// Answers the packets of `socket`. Each is a folder and words, with a zero byte after each.
+// A process is forked for each packet, with its output in that folder. The answer is an Ended.
+// Returns    In those processes, the words; in this process, nullopt when the other end is closed.
+// Threads    Call it while no other thread runs.
 inline std::optional<std::vector<std::string>> serve(int socket) {
   std::vector<char> packet(kLongestCall);
   for (;;) {

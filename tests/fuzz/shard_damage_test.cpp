@@ -1,6 +1,5 @@
-// Shards: whatever byte is changed and wherever one is cut, records come out as they were stored or
-// not at all, and nothing crashes. By default every seventh of each kind of damage is done, with
-// WINNOW_TEST_ALL=1 every one.
+// Damaged and cut shards: records are read as they were stored or not at all, and nothing crashes.
+// By default every seventh case of each kind is run, with WINNOW_TEST_ALL=1 every one.
 #include <gtest/gtest.h>
 
 #include "common/checksum.h"
@@ -16,7 +15,7 @@ namespace shard_damage_test {
 
 namespace fs = std::filesystem;
 
-// A record as an owner keeps it.
+// A record that owns its data.
 struct Kept {
   SampleId id;
   Split split;
@@ -41,7 +40,7 @@ struct Kept {
   }
 };
 
-// A cache with one shard, and what it holds.
+// A cache with one shard, and its contents.
 class Subject {
  public:
   explicit Subject(const fs::path& root) : root_(root), victim_(root / "shards" / "00000.mdb") {
@@ -65,7 +64,7 @@ class Subject {
 
   Victim& victim() noexcept { return victim_; }
   const std::vector<Kept>& kept() const noexcept { return kept_; }
-  // Headers and payloads of records must be refused; elsewhere damage may be without consequence.
+  // Damage to headers and payloads of records must be refused; elsewhere it may have no effect.
   Must must(std::size_t at) const { return content_[at] ? Must::kRefuse : Must::kRefuseOrSame; }
 
   Read read(Verify verify = Verify::kSizes) const {
@@ -78,7 +77,8 @@ class Subject {
   }
 
  private:
-  // Pages that LMDB left behind hold copies of small packs: the largest one lies in one place only.
+  // Pages that LMDB no longer uses hold copies of small packs; only the largest pack is in a single
+  // place.
   static const std::byte* start_of_map(const lmdb::Reader& reader, const Bytes& file) {
     const auto packs = reader.all();
     const BytesView largest =
@@ -132,7 +132,7 @@ void make_tree(const fs::path& root) {
     for (std::size_t i = 0; i < records.size(); ++i) records[i].payload = payloads[i];
     info.records += records.size();
     entries.emplace_back(records.front().id, pack_records(records));
-    id += random() % 2;  // an input that could not be read
+    id += random() % 2;  // an unreadable input
     if (pack == 6) {
       writer.put(entries);
       entries.clear();
@@ -165,7 +165,7 @@ void make_tree(const fs::path& root) {
   write_file_durably(paths.manifest(), to_json(m));
 }
 
-// Only every so many-th damage is done: coprime to the sizes of fields and pages.
+// Runs every `step`-th damage of a series. The step is coprime to the sizes of fields and pages.
 std::size_t step() {
   const std::size_t step = run_all() ? 1 : 7;
   std::printf("damages: 1 of %zu\n", step);
@@ -206,8 +206,8 @@ TEST_P(ShardDamage, Scattered) {
   EXPECT_GT(judge.refused(), 3000 / parts);
 }
 
-// The numbers that steer LMDB: each field of the pages of its tree set to what is near, far, and
-// absurd.
+// The numbers that steer LMDB: each field of the pages of its tree is set to near, far and absurd
+// values.
 TEST_P(ShardDamage, SteeringNumbers) {
   Victim& victim = subject_->victim();
   const auto pages = victim.good().size() / 4096;
@@ -261,7 +261,7 @@ TEST(Shard, EveryLengthAndGrown) {
   grow(subject.victim(), judge);
 }
 
-// Without the manifest's word on how long it is.
+// Without the length that the manifest states.
 TEST(Shard, EveryLengthOfTheTreeAlone) {
   const TemporaryFolder folder;
   make_tree(folder / "cache");
@@ -270,7 +270,7 @@ TEST(Shard, EveryLengthOfTheTreeAlone) {
   cut_to_every_length(victim, judge, step());
 }
 
-// Refused are those that damage has hidden; an input that never had a record is told apart.
+// Only records hidden by damage are refused; an input that never had a record is different.
 TEST(Shard, ARecordThatNeverWasIsNoDamage) {
   const TemporaryFolder folder;
   copy_golden("v1/original", folder / "cache");

@@ -20,13 +20,13 @@
 namespace winnow::fuzz {
 namespace {
 
-// Asks a value everything that can be asked.
+// Calls every accessor of a value.
 void ask(const JsonReader& value) {
   const auto attempt = [](auto question) {
     try {
       question();
     } catch (const Error&) {
-      // it is none
+      // The value is of another type.
     }
   };
   attempt([&] { value.number(); });
@@ -38,7 +38,7 @@ void ask(const JsonReader& value) {
 }
 
 void walk(const JsonReader& value, int& questions) {
-  if (questions-- > 0) ask(value);  // each that fails is looked for in the text, to say where it is
+  if (questions-- > 0) ask(value);  // each failure searches the text for its position
   if (value.json().is_object()) {
     for (const auto& [name, member] : value.members()) walk(member, questions);
   } else if (value.json().is_array()) {
@@ -71,7 +71,7 @@ int fuzz_csv_rows(BytesView input) {
     expect(line > 0 && !fields.empty(), "a row has a line and a field");
     for (const std::string& field : fields) bytes += field.size();
   });
-  // In two pieces: what is read may not depend on where one ends.
+  // In two pieces: the result must not depend on where a piece ends.
   reader.feed(as_text(input.first(input.size() / 2)));
   reader.feed(as_text(input.subspan(input.size() / 2)));
   reader.finish();
@@ -86,7 +86,7 @@ int fuzz_utf8(BytesView input) {
 }
 
 int fuzz_lmdb_structure(BytesView input) {
-  const Bytes file(input.begin(), input.end());                 // aligned as a mapped one is
+  const Bytes file(input.begin(), input.end());                 // aligned like a mapped file
   std::vector<std::pair<std::uint64_t, std::uint64_t>> places;  // begin, end
   lmdb::for_each_entry(
       file, "file", [&](BytesView /*key*/, std::uint64_t begin, std::uint64_t bytes) {
@@ -100,7 +100,7 @@ int fuzz_lmdb_structure(BytesView input) {
   return 0;
 }
 
-// A shard as it is opened: by LMDB, once its pages were found sound.
+// Opens a shard as winnow does: with LMDB, once its pages have been checked.
 int fuzz_shard(BytesView input) {
   static const Folder folder;
   const lmdb::Reader reader(folder.write("00000.mdb", input));
@@ -108,7 +108,7 @@ int fuzz_shard(BytesView input) {
     try {
       pipeline::unpack_records(seal_pack(value), "pack");
     } catch (const Error&) {
-      // the next may be sound
+      // The next may be valid.
     }
   }
   reader.at_or_before(7);

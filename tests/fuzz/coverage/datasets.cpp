@@ -1,4 +1,4 @@
-// Data sets from untrusted sources, through files: each is opened, and its first inputs are read.
+// Untrusted data sets in files. Each is opened, and its first inputs are read.
 #include <algorithm>
 #include <string>
 #include <utility>
@@ -29,7 +29,7 @@ void read_through(const std::filesystem::path& path, std::string_view format, La
   }
 }
 
-// With labels and, where these are refused, without.
+// Reads with labels or, if these are refused, without.
 int read_file(std::string_view format, std::string_view name, BytesView bytes) {
   static const Folder folder;
   const std::filesystem::path path = folder.write(name, bytes);
@@ -41,14 +41,14 @@ int read_file(std::string_view format, std::string_view name, BytesView bytes) {
   return 0;
 }
 
-// A list or table in a folder with some of the files that seeds name.
+// A list or table in a folder that has some of the files named in seeds.
 int read_list(std::string_view format, std::string_view name, BytesView bytes) {
   static const Folder folder{{"a.jpg", "b/c d.jpg", "1.jpg"}};
   read_through(folder.write(name, bytes), format, LabelsFrom::kAuto);
   return 0;
 }
 
-// An input that is two files: the first as long as its first two bytes say.
+// Splits an input into two files. Its first two bytes give the length of the first file.
 std::pair<BytesView, BytesView> in_two(BytesView input) {
   if (input.size() < 2) return {};
   const auto first = static_cast<std::size_t>(input[0]) + 256 * static_cast<std::size_t>(input[1]);
@@ -56,7 +56,7 @@ std::pair<BytesView, BytesView> in_two(BytesView input) {
   return {rest.first(std::min(first, rest.size())), rest.subspan(std::min(first, rest.size()))};
 }
 
-// Labels and images, in files with this ending.
+// Labels and images in files with this ending.
 int read_idx(const std::string& ending, BytesView input) {
   static const Folder folder;
   const auto [labels, images] = in_two(input);

@@ -1,4 +1,4 @@
-// Images, by format: headers, orientation, pixels, parts of them.
+// Images by format: headers, orientation, pixels, and parts of images.
 #include "pipeline/decode/decode.h"
 
 #include <algorithm>
@@ -37,7 +37,7 @@ void check(const Expected<DecodedImage, DecodeError>& image) {
          "an image has no more pixels than it may");
 }
 
-// As it is, and with all that settings can ask.
+// Decodes with the default settings and with every other setting.
 int decode_as(std::string_view format, BytesView input) {
   if (sniff(input) != format) throw FormatError("another format");
   const DecodeSettings all{.max_pixels = kMostPixels,
@@ -49,7 +49,7 @@ int decode_as(std::string_view format, BytesView input) {
   return 0;
 }
 
-// Reads row by row, skipping some, and compares with the whole picture.
+// Compares reading row by row, with some rows skipped, with decoding the whole.
 int read_rows_as(std::string_view format, BytesView input) {
   if (sniff(input) != format) throw FormatError("another format");
   const DecodeSettings settings{.max_pixels = kMostPixels};

@@ -27,7 +27,7 @@ namespace {
 
 using namespace dedup;
 
-// As many rows as the file says, for a manifest says so too; 0 where it ends before.
+// The number of rows that the file states, as its manifest would; 0 if the file ends before.
 std::uint64_t rows_of(BytesView column_file) {
   constexpr std::size_t kRowsAt = 16;
   std::uint64_t rows = 0;
@@ -41,7 +41,7 @@ std::shared_ptr<const InputFile> file_of(BytesView input) {
   return std::make_shared<const InputFile>(folder.write("00000.index", seal_column_file(input)));
 }
 
-// As winnow writes it.
+// The review as winnow writes it.
 std::string text_of(const Review& review) {
   std::string text = review_header();
   for (const Judgement& judgement : review.judgements) text += review_line(judgement);
@@ -89,7 +89,7 @@ int fuzz_features(BytesView input) {
   return 0;
 }
 
-// Compares gray pictures by the landmarks that the file gives them.
+// Landmarks of grey pictures, as many as the file states.
 int fuzz_landmarks(BytesView input) {
   static const Folder folder;
   const auto path = folder.write("00001.landmarks", seal_column_file(input));
@@ -147,7 +147,7 @@ int fuzz_index_links(BytesView input) {
   try {
     read(0);
   } catch (const FormatError&) {
-    read(6);  // for a second segment, as seeds.cpp makes it
+    read(6);  // as a second segment, as in seeds.cpp
   }
   return 0;
 }

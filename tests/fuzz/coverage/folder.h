@@ -8,11 +8,11 @@
 
 namespace winnow::fuzz {
 
-// A folder for parsers of files, one per process, below TMPDIR (else /tmp). Emptied on
-// construction; removed at the end of the process unless it crashes.
+// A folder of this process in TMPDIR (default /tmp), for parsers of files.
+// Emptied when created. Removed at the end of the process, unless it crashes.
 class Folder {
  public:
-  // With files of these names, a few bytes each.
+  // Creates files of these names, with a few bytes each.
   explicit Folder(std::initializer_list<std::string_view> files = {});
   ~Folder();
   Folder(const Folder&) = delete;
@@ -20,7 +20,7 @@ class Folder {
 
   const std::filesystem::path& path() const noexcept { return path_; }
   std::filesystem::path operator/(std::string_view name) const { return path_ / name; }
-  // Makes a file and its folders. Returns its path.
+  // Writes a file and the folders above it. Returns its path.
   std::filesystem::path write(std::string_view name, BytesView bytes) const;
 
  private:

@@ -1,4 +1,4 @@
-// libFuzzer's side: which harness it is, and each input to it.
+// The entry points of libFuzzer: selects the harness, and passes each input to it.
 #include <cstdio>
 #include <cstdlib>
 #include <string_view>

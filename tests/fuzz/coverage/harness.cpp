@@ -31,7 +31,7 @@ const Harness& find_harness(std::string_view name) {
 
 std::string run(const Harness& harness, BytesView input) {
   const Limits& limits = harness.limits;
-  // Code under sanitizers, and with its edges counted, is that much slower.
+  // Code with sanitizers and counted edges is slower by this factor.
   const std::uint64_t slower = is_sanitized() ? 20 : 1;
   const std::uint64_t most_ns =
       slower * (limits.fixed_ms * 1'000'000 + limits.ns_per_byte * input.size());

@@ -58,7 +58,7 @@ const bool hooks_are_in = __sanitizer_install_malloc_and_free_hooks(added, freed
 
 }  // namespace
 #else
-// glibc's own, called by those that take its names.
+// glibc's own functions, used by replacements of malloc and others.
 extern "C" {
 void* __libc_malloc(std::size_t bytes);
 void* __libc_calloc(std::size_t count, std::size_t bytes);
@@ -66,8 +66,8 @@ void* __libc_realloc(void* at, std::size_t bytes);
 void* __libc_memalign(std::size_t alignment, std::size_t bytes);
 void __libc_free(void* at);
 
-// Requests are counted before they are granted. An untouched page costs nothing, but a decoder that
-// asks for gigabytes must be found all the same.
+// The requested size is counted before it is allocated. Untouched pages use no memory, but a
+// decoder that requests gigabytes must still be found.
 void* malloc(std::size_t bytes) {
   add(bytes);
   void* const at = __libc_malloc(bytes);

@@ -4,10 +4,10 @@
 
 namespace winnow::fuzz {
 
-// Counts the heap bytes allocated from now on, by any code and thread, minus those freed. The
-// allocation that exceeds `most` ends the process by abort().
+// Starts counting allocated heap bytes, less those that are freed, by all code and threads.
+// The allocation that exceeds `most` ends the process with abort().
 void watch_heap(std::uint64_t most) noexcept;
-// Stops counting, and returns the peak.
+// Stops counting. Returns the peak in bytes.
 std::uint64_t leave_heap() noexcept;
 
 bool is_sanitized() noexcept;

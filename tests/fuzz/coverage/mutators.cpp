@@ -38,7 +38,7 @@ void mutate_bytes(std::string& bytes, std::size_t most, Random& /*random*/) {
   bytes.resize(LLVMFuzzerMutate(reinterpret_cast<std::uint8_t*>(bytes.data()), size, bytes.size()));
 }
 
-// Nothing for what is no such stream, or a larger one.
+// nullopt if it is no such stream, or too large.
 std::optional<std::string> inflated(const std::string& bytes, int window_bits) {
   z_stream z{};
   if (inflateInit2(&z, window_bits) != Z_OK) return std::nullopt;
@@ -54,7 +54,7 @@ std::optional<std::string> inflated(const std::string& bytes, int window_bits) {
   return out;
 }
 
-// Mutates the content of a compressed stream; now and then the stream itself.
+// Changes the content of a compressed stream; occasionally the stream itself.
 void mutate_inside(std::string& stream, int window_bits, std::size_t most, Random& random,
                    Mutate mutate) {
   auto inner = random() % 8 == 0 ? std::nullopt : inflated(stream, window_bits);
@@ -65,7 +65,7 @@ void mutate_inside(std::string& stream, int window_bits, std::size_t most, Rando
 
 constexpr std::size_t kBlock = 512;
 
-// The checksum of each block that says it is a header.
+// Sets the checksum of each block that claims to be a header.
 void seal_tar(std::string& bytes) {
   for (std::size_t at = 0; at + kBlock <= bytes.size(); at += kBlock) {
     char* const header = bytes.data() + at;
@@ -77,7 +77,7 @@ void seal_tar(std::string& bytes) {
   }
 }
 
-// Bytes anywhere, or of one header; or whole blocks are copied, moved or taken out.
+// Changes bytes anywhere or in one header, or copies, moves or removes whole blocks.
 void mutate_tar(std::string& bytes, std::size_t most, Random& random) {
   const std::size_t blocks = bytes.size() / kBlock;
   const auto kind = random() % 4;
@@ -110,7 +110,7 @@ struct Packed {
   std::string inner;
 };
 
-// Nothing for what is no stream of xz, zstd, bzip2 or lz4, or a larger one.
+// nullopt if it is no stream of xz, zstd, bzip2 or lz4, or too large.
 std::optional<Packed> unpacked(const std::string& bytes) {
   const std::unique_ptr<archive, decltype(&archive_read_free)> a(archive_read_new(),
                                                                  archive_read_free);
@@ -126,14 +126,14 @@ std::optional<Packed> unpacked(const std::string& bytes) {
   }
   Packed packed{archive_filter_code(a.get(), 0), std::string(kMostInflated, '\0')};
   if (packed.filter == ARCHIVE_FILTER_NONE) return std::nullopt;
-  // All there is in one call, or fewer bytes at its end.
+  // One call returns everything, or fewer bytes at the end.
   const la_ssize_t size = archive_read_data(a.get(), packed.inner.data(), packed.inner.size());
   if (size < 0 || size == std::ssize(packed.inner)) return std::nullopt;
   packed.inner.resize(static_cast<std::size_t>(size));
   return packed;
 }
 
-// As libarchive packs it, with the sums that this filter has.
+// Packed by libarchive, with the checksums of this filter.
 std::string packed_by(int filter, const std::string& inner) {
   const std::unique_ptr<archive, decltype(&archive_write_free)> a(archive_write_new(),
                                                                   archive_write_free);
@@ -155,8 +155,8 @@ std::string packed_by(int filter, const std::string& inner) {
   return out;
 }
 
-// The archive in a stream of another filter than gzip. Now and then by another of these, in two
-// streams behind one another, or the stream itself.
+// Changes an archive in a stream of a filter other than gzip. Occasionally it uses another such
+// filter, splits the archive into two streams in a row, or changes the stream itself.
 void mutate_packed_tar(std::string& bytes, std::size_t most, Random& random) {
   constexpr int kFilters[]{ARCHIVE_FILTER_XZ, ARCHIVE_FILTER_ZSTD, ARCHIVE_FILTER_BZIP2,
                            ARCHIVE_FILTER_LZ4};
@@ -170,7 +170,7 @@ void mutate_packed_tar(std::string& bytes, std::size_t most, Random& random) {
   if (first < inner.size()) bytes += packed_by(packed->filter, inner.substr(first));
 }
 
-// Two files behind the length of the first, each compressed.
+// Two compressed files, preceded by the length of the first.
 void mutate_two_gz(std::string& bytes, std::size_t most, Random& random) {
   if (bytes.size() < 2) return mutate_bytes(bytes, most, random);
   const std::size_t says =
@@ -191,7 +191,7 @@ T number_at(const std::string& bytes, std::size_t at) {
   return value;
 }
 
-// One variable of a MAT-file that is compressed.
+// Changes one compressed variable of a MAT-file.
 void mutate_mat(std::string& bytes, std::size_t most, Random& random) {
   constexpr std::size_t kHeader = 128;
   constexpr std::uint32_t kCompressed = 15;
@@ -219,11 +219,11 @@ std::string big_endian(std::uint32_t value) {
   return {reinterpret_cast<const char*>(&value), sizeof value};
 }
 
-// One chunk, pixels inflated, with the length and the CRC that fit; or chunks are copied or left
-// out.
+// Changes one chunk, pixels decompressed, with the right length and CRC. Or copies or removes
+// chunks.
 void mutate_png(std::string& bytes, std::size_t most, Random& random) {
   constexpr std::size_t kMagic = 8;
-  std::vector<std::pair<std::size_t, std::size_t>> chunks;  // where one begins, bytes of its data
+  std::vector<std::pair<std::size_t, std::size_t>> chunks;  // begin of a chunk, bytes of its data
   for (std::size_t at = kMagic; at + 12 <= bytes.size();) {
     const std::size_t size = big_endian_at(bytes, at);
     if (size > bytes.size() - at - 12) break;
@@ -254,7 +254,7 @@ void mutate_png(std::string& bytes, std::size_t most, Random& random) {
   }
 }
 
-// One value of an LMDB file, as long as it was; now and then any bytes of the file.
+// Changes one value of an LMDB file at the same length; occasionally any bytes of the file.
 void mutate_lmdb(std::string& bytes, std::size_t most, Random& random) {
   std::vector<std::pair<std::size_t, std::size_t>> places;  // begin, bytes
   try {
@@ -282,8 +282,8 @@ void add_values(Json& value, std::vector<Json*>& out) {
   for (auto& [name, inner] : value.items()) add_values(inner, out);
 }
 
-// One value becomes another, a hostile one, one that is elsewhere, or is in its list or object no
-// more or once more.
+// Replaces a value by another, by a hostile one or by one from elsewhere, or removes or repeats it
+// in its list or object.
 void mutate_value(Json& value, const Json& elsewhere, std::size_t most, Random& random) {
   static const Json hostile = Json::parse(
       R"([null, true, "", [], {}, 0, -1, 2.5, 1e300, 2147483648, 4294967296,
@@ -309,7 +309,7 @@ void mutate_value(Json& value, const Json& elsewhere, std::size_t most, Random& 
   }
 }
 
-// One value of a text; now and then any bytes.
+// Changes one value of a text; occasionally any bytes.
 void mutate_json_as(std::string& text, std::size_t most, Random& random, int indent) {
   Json json = Json::value_t::discarded;
   if (winnow::Json::parse_if_json(text)) json = Json::parse(text, nullptr, false);
@@ -321,13 +321,13 @@ void mutate_json_as(std::string& text, std::size_t most, Random& random, int ind
   text = json.dump(indent, ' ', false, Json::error_handler_t::replace);
 }
 
-// As winnow writes it, so that a digest finds its place.
+// Written like winnow's JSON, so that a digest line can be found.
 void mutate_json(std::string& text, std::size_t most, Random& random) {
   mutate_json_as(text, most, random, 2);
   if (!text.ends_with('\n')) text += '\n';
 }
 
-// One line of those that are JSON.
+// Changes one of the lines that are JSON.
 void mutate_json_lines(std::string& text, std::size_t most, Random& random) {
   std::vector<std::size_t> begins{0};
   for (std::size_t at = text.find('\n'); at < text.size(); at = text.find('\n', at + 1)) {
@@ -340,7 +340,7 @@ void mutate_json_lines(std::string& text, std::size_t most, Random& random) {
   text.replace(begin, end - begin, line);
 }
 
-// The header of a safetensors file, with the length that fits.
+// Changes the header of a safetensors file, with the right length.
 void mutate_safetensors(std::string& bytes, std::size_t most, Random& random) {
   constexpr std::size_t kLength = sizeof(std::uint64_t);
   const auto length =

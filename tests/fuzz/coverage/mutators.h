@@ -4,9 +4,9 @@
 
 namespace winnow::fuzz {
 
-// From now on LLVMFuzzerCustomMutator mutates inputs in the way of that harness: members of an
-// archive, compressed parts of a file and values of LMDB, with matching checksums and sizes; else
-// as libFuzzer does.
+// Makes LLVMFuzzerCustomMutator change inputs in the way of this harness.
+// It changes members of archives, compressed contents and values of LMDB, with valid checksums and
+// sizes. Other inputs are changed as libFuzzer does.
 void choose_mutator(std::string_view harness);
 
 }  // namespace winnow::fuzz

@@ -1,6 +1,7 @@
-// fuzz_replay HARNESS FOLDER...: the parser with each file of the folders, as the fuzzer would call
-// it, and with each changed in a few ways. A folder that is not there has none. Fails where not one
-// file was taken.
+// fuzz_replay HARNESS FOLDER...
+//
+// Calls the parser with each file of the folders, as the fuzzer would, and with each file changed
+// in a few ways. A missing folder counts as empty. Fails if no file was accepted.
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
@@ -26,7 +27,7 @@ std::vector<fs::path> files_in(const fs::path& folder) {
   return files;
 }
 
-// The same on every machine and each time.
+// The same on every machine and in every run.
 void run_changed(const fuzz::Harness& harness, const Bytes& good) {
   std::mt19937_64 random(good.size());
   for (int i = 0; i < 20 && !good.empty(); ++i) {
@@ -55,7 +56,7 @@ int main(int argc, char** argv) {
   fuzz::run(harness, {});
   for (int i = 2; i < argc; ++i) {
     for (const fs::path& file : files_in(argv[i])) {
-      std::printf("%s", file.c_str());  // the last one is the one that ended the process
+      std::printf("%s", file.c_str());  // the last one printed is the one that ended the process
       std::fflush(stdout);
       const Bytes bytes = read_file(file);
       ++all;

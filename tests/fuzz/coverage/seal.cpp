@@ -25,7 +25,7 @@ void put_at(Bytes& bytes, std::size_t at, T value) {
 
 std::size_t aligned(std::size_t at) { return (at + 7) / 8 * 8; }
 
-// As far as the header says that the record goes, if that is there.
+// Seals a record up to the end that its header states, if that lies in the pack.
 void seal_record(Bytes& pack, std::size_t at) {
   constexpr std::size_t kChecksumBytes = 8;
   if (at > pack.size() || pack.size() - at < pipeline::kRecordHeaderBytes) return;
@@ -49,8 +49,8 @@ void seal_record(Bytes& pack, std::size_t at) {
   put_at(pack, at, xxh3_64(record.subspan(kChecksumBytes, summed - kChecksumBytes)));
 }
 
-// Where the values of thumbnails begin, the last column, which the checksum is not of; 0: there are
-// none. Their hashes, which are the column before, are made right.
+// Corrects the hashes of thumbnails, in the last column but one. Returns where the values of
+// thumbnails begin, which the checksum does not cover; 0 if there are none.
 std::size_t seal_thumbnails(Bytes& file) {
   constexpr std::size_t kHeader = 24;
   constexpr std::size_t kEntry = 64;

@@ -1,5 +1,6 @@
-// fuzz_seeds FOLDER: FOLDER/<harness>/<seed>, small and sound, of what winnow writes and of what it
-// reads.
+// fuzz_seeds FOLDER
+//
+// Writes FOLDER/<harness>/<seed>: small valid files of everything that winnow writes and reads.
 #include <algorithm>
 #include <array>
 #include <cstdio>
@@ -40,7 +41,7 @@ namespace {
 namespace fs = std::filesystem;
 using namespace test;
 
-// Where seeds go, by harness; each has a number.
+// Numbers the seeds of each harness and writes them.
 class Seeds {
  public:
   explicit Seeds(fs::path folder) : folder_(std::move(folder)) { fs::remove_all(folder_); }
@@ -65,7 +66,7 @@ class Seeds {
   std::map<std::string, int> count_;
 };
 
-// Behind the length of the first, as in_two() of datasets.cpp takes them apart.
+// Two files, preceded by the length of the first, as in_two() of datasets.cpp splits them.
 std::string two(const std::string& first, const std::string& second) {
   return little_endian(static_cast<std::uint16_t>(first.size())) + first + second;
 }
@@ -163,7 +164,7 @@ void add_archives(Seeds& seeds) {
   }
 }
 
-// A BigTIFF of gray pixels without compression, in strips of a row.
+// A BigTIFF of grey pixels without compression, in strips of one row.
 std::string big_tiff(std::uint64_t width, std::uint64_t height) {
   ByteWriter out;
   const std::uint64_t tables = 16 + width * height;
@@ -212,7 +213,7 @@ void add_images(Seeds& seeds) {
   }
 }
 
-// A cache as an ingest makes it, of images, bare pixels and what is broken.
+// A cache as an ingest makes it, of images, raw pixels and broken files.
 void make_cache(const fs::path& at) {
   std::mt19937_64 random(1);
   FakeSource source;
@@ -251,7 +252,8 @@ void add_cache(Seeds& seeds, const Folder& folder) {
   std::string description = read_text(copy.folder() / "copy.json");
   const std::size_t digest = description.find(cache.digest());
   seeds.add("copy", description);
-  seeds.add("copy", description.replace(digest, 32, 32, 'a'));  // the one that the harness wants
+  // The digest that the harness expects
+  seeds.add("copy", description.replace(digest, 32, 32, 'a'));
   seeds.add("peer_files",
             to_json({{"ledger.jsonl", 100, cache.digest()}, {"selections/a.selection", 7, "00"}}));
   const CachePaths parts{folder / "parts"};
@@ -368,7 +370,7 @@ void add_run(Seeds& seeds, const Folder& folder) {
   for (const char* net : {"resnet20", "resnet50", "mobilenet_v2", "convnext_tiny"}) {
     seeds.add("net_file", read_file(fs::path(WINNOW_NETS) / (std::string(net) + ".toml")));
   }
-  // Few bytes that ask for much.
+  // A few bytes that ask for much.
   const std::string many =
       "stages = [{block = \"mbconv\", width = 9, depth = 1000}]\n"
       "head = [{block = \"linear\"}]\n";
@@ -377,14 +379,14 @@ void add_run(Seeds& seeds, const Folder& folder) {
       nlohmann::ordered_json::parse(read_text(fs::path(WINNOW_GOLDEN) / "v1/run/config.json"));
   config["net"]["description"] = many;
   seeds.add("config", config.dump(2));
-  // Seeds for the three files that the harness puts next to it.
+  // A manifest for the three files that the harness puts next to it.
   const std::string state(as_text(to_safetensors({}, {})));
   save_checkpoint(folder.path(), {.step = 2, .model = {}, .optimizer = {}, .state = state}, 1);
   const std::string manifest = read_text(folder / "step-2/manifest.json");
   seeds.add("checkpoint", manifest);
 }
 
-// All values where the first is, which is on pages of its own.
+// Points all values to the pages of the first one.
 std::string on_same_pages(const Bytes& file) {
   constexpr std::uint64_t kPage = 4096;
   std::string out(as_text(file));
@@ -398,7 +400,7 @@ std::string on_same_pages(const Bytes& file) {
   return out;
 }
 
-// Former findings for which inputs/ would hold a large file or a copy of a golden one.
+// Former findings for which inputs/ would need a large file or a copy of a golden one.
 void add_findings(Seeds& seeds, const Folder& folder) {
   const fs::path golden = WINNOW_GOLDEN;
   const std::string deep = std::string(400'000, '[') + std::string(400'000, ']');

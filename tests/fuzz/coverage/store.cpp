@@ -1,4 +1,4 @@
-// Parts of a cache, and parts that recipes bring.
+// The files of a cache, and files that come with recipes.
 #include <algorithm>
 #include <filesystem>
 #include <string>
@@ -22,7 +22,7 @@ namespace {
 
 using namespace pipeline;
 
-// Stands for the listing and the options of an ingest; seeds.cpp makes parts with it.
+// Stands for the listing and the options of an ingest. seeds.cpp makes parts with it.
 constexpr const char* kPartKey = "key";
 
 }  // namespace

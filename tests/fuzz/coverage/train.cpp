@@ -1,4 +1,4 @@
-// Files that a run leaves on disk, and weights from elsewhere.
+// The files that a run writes, and weights from elsewhere.
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -33,7 +33,7 @@ int fuzz_safetensors(BytesView input) {
     try {
       f32_values(tensor);
     } catch (const FormatError&) {
-      // another type
+      // The tensor is of another type.
     }
   }
   expect(bytes <= input.size(), "tensors are parts of the file");
@@ -94,7 +94,7 @@ int fuzz_metrics(BytesView input) {
   return 0;
 }
 
-// A checkpoint's manifest, beside files without tensors as save_checkpoint() writes them.
+// A checkpoint's manifest, next to files without tensors, as save_checkpoint() writes them.
 int fuzz_checkpoint(BytesView input) {
   static const Folder folder;
   const Bytes nothing = to_safetensors({}, {});
@@ -106,7 +106,8 @@ int fuzz_checkpoint(BytesView input) {
   return 0;
 }
 
-// Its .npy and its .csv, each behind its length, and its .json, whose digests are made right.
+// The .npy and .csv files, each preceded by its length, and the .json file, whose digests are
+// corrected.
 int fuzz_out_of_fold(BytesView input) {
   static const Folder folder;
   std::vector<BytesView> files;
