@@ -16,7 +16,7 @@ import pathlib
 import re
 import sys
 
-FOLDERS = "common,datasets,dedup,pipeline,train,python,tests/train,tests/dedup,tests/pipeline,tests/app,tests/fuzz"  # add a folder when its comments hold
+FOLDERS = "common,datasets,dedup,pipeline,train,python,tests/train,tests/dedup,tests/pipeline,tests/app,tests/fuzz,tests/comm,tests/mpi"  # add a folder when its comments hold
 SKIPPED = ("common/comm/mpi/", "common/json")
 SUFFIXES = {".h", ".hpp", ".cpp", ".cc", ".cu", ".cuh"}
 LONGEST = 400

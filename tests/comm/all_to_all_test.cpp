@@ -85,7 +85,7 @@ TEST(AllToAll, NoMessageIsLongerThanASegmentNorAnInt) {
       EXPECT_GT(transfer.count, 0u);
     }
   }
-  // 20 GiB of elements of 4 bytes to each of two others.
+  // 20 GiB of elements of 4 bytes for each of two other ranks.
   constexpr std::size_t kHuge = 5'000'000'000;
   const Counts huge(3, std::vector<std::size_t>(3, kHuge));
   const TransferLists transfers = transfers_of_all(huge, std::numeric_limits<std::size_t>::max());
@@ -93,7 +93,7 @@ TEST(AllToAll, NoMessageIsLongerThanASegmentNorAnInt) {
   for (const Transfer& transfer : transfers[1]) EXPECT_LE(transfer.count, kMostSegmentElements);
 }
 
-// In round k every rank sends to one other and receives from one other.
+// In round k every rank sends to one other rank and receives from one other.
 TEST(AllToAll, GoesByRoundsOfShift) {
   const Counts counts(4, std::vector<std::size_t>(4, 30));
   const TransferLists transfers = transfers_of_all(counts, 10);
@@ -127,11 +127,10 @@ TEST(AllToAll, RefusesArgumentsThatMakeNoSense) {
   EXPECT_THROW(all_to_all(0, {huge, huge}, {.segment_elements = 1}), UsageError);
 }
 
-// A schedule spoilt in every single place in each of several ways must be found out.
+// A schedule with any single fault, of several kinds and in any place, must be detected.
 class SpoiltAllToAll : public testing::Test {
  protected:
-  // Applies `spoil` to each transfer of each rank in turn; it returns false where it changes
-  // nothing.
+  // Applies `spoil` to each transfer of each rank in turn. It returns false if it changes nothing.
   template <class Spoil>
   void expect_found(Spoil spoil) {
     const Counts counts = random_counts(4, 30, 5);
@@ -152,7 +151,7 @@ class SpoiltAllToAll : public testing::Test {
     return transfers[rank].begin() + static_cast<std::ptrdiff_t>(i);
   }
 
-  // The other side of the message of a transfer.
+  // The transfer at the other end of this message.
   static std::vector<Transfer>::iterator partner(TransferLists& transfers, std::size_t rank,
                                                  std::size_t i) {
     const Transfer transfer = transfers[rank][i];
@@ -230,14 +229,14 @@ TEST_F(SpoiltAllToAll, WrongChain) {
   expect_found([](TransferLists& transfers, std::size_t rank, std::size_t i) {
     if (i + 1 < transfers[rank].size() &&
         transfers[rank][i + 1].chain == transfers[rank][i].chain) {
-      return false;  // only the last of a chain may move without spoiling the list's order
+      return false;  // only the last of a chain may move without breaking the order of the list
     }
     ++transfers[rank][i].chain;
     return true;
   });
 }
 
-// Two ranks of which each receives before it sends.
+// Two ranks that both receive before they send.
 TEST(CheckAllToAll, FindsACircle) {
   const TransferLists transfers{
       {{Kind::kReceiveCopy, 1, 0, 0, 0, 2}, {Kind::kSend, 1, 0, 1, 0, 2}},

@@ -17,7 +17,7 @@ using testing::HasSubstr;
 
 constexpr std::size_t kCount = 10;
 
-// Two ranks swap the halves of the work: each sums one half and sends it back.
+// Two ranks share the work: each sums one half and sends it back.
 TransferLists two_ranks() {
   return {{{Kind::kSend, 1, 0, 0, 5, 5},
            {Kind::kReceiveAdd, 1, 0, 0, 0, 5},
@@ -83,14 +83,14 @@ TEST(Check, FindsAContributionAddedTwice) {
 }
 
 TEST(Check, FindsTransfersOfOneRoundThatMeet) {
-  // Rank 0 sends and receives the same elements at once: what rank 1 gets depends on timing.
+  // Rank 0 sends and receives the same elements at once: the result on rank 1 depends on timing.
   const TransferLists transfers{
       {{Kind::kSend, 1, 0, 0, 0, 4}, {Kind::kReceiveCopy, 1, 0, 0, 0, 4}},
       {{Kind::kSend, 0, 0, 0, 0, 4}, {Kind::kReceiveCopy, 0, 0, 0, 0, 4}}};
   EXPECT_THAT(check_all_reduce(transfers, 4), HasSubstr("that meet in"));
 }
 
-// Messages contain the values from before the round's additions.
+// A round sends the values from before its additions.
 TEST(Check, AcceptsRanksThatExchangeAllTheyHave) {
   const TransferLists transfers{{{Kind::kSend, 1, 0, 0, 0, 4}, {Kind::kReceiveAdd, 1, 0, 0, 0, 4}},
                                 {{Kind::kSend, 0, 0, 0, 0, 4}, {Kind::kReceiveAdd, 0, 0, 0, 0, 4}}};
@@ -104,7 +104,7 @@ TEST(Check, FindsChainsThatMeet) {
   EXPECT_THAT(check_all_reduce(transfers, 10), HasSubstr("in chain 1 and in chain 0"));
 }
 
-// Sums nothing wrong if messages are buffered without limit, yet blocks if they are not.
+// The sums are right if messages are buffered without limit, but otherwise the ranks block.
 TEST(Check, FindsACircleOfRanksThatSendFirst) {
   constexpr int kRanks = 3;
   TransferLists transfers(kRanks);
@@ -143,11 +143,10 @@ std::vector<Sample> samples() {
   return out;
 }
 
-// Every schedule, spoilt in every single place in each of several ways, must be found out.
+// Every schedule with any single fault, of several kinds and in any place, must be detected.
 class CheckMutants : public testing::TestWithParam<Sample> {
  protected:
-  // Applies `spoil` to each transfer of each rank in turn; it returns false where it changes
-  // nothing.
+  // Applies `spoil` to each transfer of each rank in turn. It returns false if it changes nothing.
   template <class Spoil>
   void expect_found(Spoil spoil) {
     const Sample& sample = GetParam();
@@ -234,7 +233,7 @@ TEST_P(CheckMutants, WrongChain) {
   expect_found([](TransferLists& transfers, std::size_t rank, std::size_t i) {
     if (i + 1 < transfers[rank].size() &&
         transfers[rank][i + 1].chain == transfers[rank][i].chain) {
-      return false;  // only the last of a chain may move without spoiling the list's order
+      return false;  // only the last of a chain may move without breaking the order of the list
     }
     ++transfers[rank][i].chain;
     transfers[rank][i].round = -1;
@@ -242,7 +241,7 @@ TEST_P(CheckMutants, WrongChain) {
   });
 }
 
-// A round swapped with the next one of its chain.
+// Swaps a round with the next one of its chain.
 TEST_P(CheckMutants, SwappedOrder) {
   expect_found([](TransferLists& transfers, std::size_t rank, std::size_t i) {
     auto& list = transfers[rank];

@@ -47,7 +47,7 @@ TEST(Choice, SmallBuffersWantFewHopsAndLargeOnesLittleTraffic) {
   const auto chosen = [&](std::size_t count) {
     return choose_schedule({.node_of = node_of, .count = count}, kNetwork);
   };
-  // Eight trees of one element each: two hops, of seven messages.
+  // Eight trees of one element each: two hops, seven messages.
   EXPECT_EQ(chosen(8).options.colors, 8);
   EXPECT_LT(chosen(8).seconds, 2 * 25e-6 + 2 * 7 * 2.1e-6);
   const std::size_t large = 4'000'000;
@@ -63,7 +63,8 @@ TEST(Choice, KeepsBytesInsideMachinesThatShareACard) {
   EXPECT_LT(best.seconds, 0.7 * predicted_seconds(find_schedule("ring"), {}, shape, kNetwork));
 }
 
-// Rabenseifner's algorithm in one piece has the fewest messages of all with the least traffic.
+// Among the schedules with the least traffic, Rabenseifner's algorithm in one piece has the fewest
+// messages.
 TEST(Choice, SendsTheWholeBufferAtOnceWhereMessagesCostAndMayBeLong) {
   const std::vector<int> node_of = apart(16);
   const std::size_t count = 4'000'000;

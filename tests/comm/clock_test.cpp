@@ -38,14 +38,14 @@ TEST(Clock, AMessageTakesItsLatencyAndItsBytes) {
 }
 
 TEST(Clock, PortsPassOneMessageAtATime) {
-  // Two ranks send to a third one at once.
+  // Two ranks send to a third at the same time.
   const std::vector<std::vector<Transfer>> both{
       {{Kind::kSend, 2, 0, 0, 0, 1000}},
       {{Kind::kSend, 2, 0, 0, 0, 1000}},
       {{Kind::kReceiveAdd, 0, 0, 0, 0, 1000}, {Kind::kReceiveAdd, 1, 0, 0, 0, 1000}}};
   EXPECT_DOUBLE_EQ(predicted_seconds(both, apart(3), 4, kNetwork),
                    kAlpha + 8000 * kBeta + 8000 * kGamma);
-  // The two are on one machine with one card, then with two, and the receiver has two.
+  // The senders are on one machine, first without and then with a cost per message.
   const std::vector<int> node_of{0, 0, 1};
   NetworkModel network = kNetwork;
   EXPECT_DOUBLE_EQ(predicted_seconds(both, node_of, 4, network),
@@ -71,7 +71,7 @@ TEST(Clock, FindsRanksThatWaitForEver) {
   EXPECT_THROW(predicted_seconds(stuck, apart(3), 4, kNetwork), Error);
 }
 
-// In one chain: 2(p-1) hops of a p-th of the buffer, half of them with an addition.
+// In a single chain: 2(p-1) hops of 1/p of the buffer, half of them with an addition.
 TEST(Clock, RingTakesItsClosedForm) {
   for (const int ranks : {2, 3, 5, 8, 48}) {
     const std::size_t block = 10'000;
@@ -100,8 +100,8 @@ TEST(Clock, RabenseifnerTakesItsClosedForm) {
   }
 }
 
-// (m + D)(alpha + X beta / m), X = 2(p-1)/p of the buffer, D = 2d - 1, d the depth of the trees;
-// additions hide behind messages.
+// (m + D)(alpha + X beta / m), where X = 2(p-1)/p of the buffer, D = 2d - 1 and d is the depth of
+// the trees. Additions hide behind messages.
 TEST(Clock, MulticolorTakesItsClosedFormAtTheBestSegment) {
   for (const auto& [ranks, depth] : {std::pair{8, 2}, {16, 2}, {64, 3}}) {
     const std::size_t count = 25'600'000;
@@ -116,7 +116,8 @@ TEST(Clock, MulticolorTakesItsClosedFormAtTheBestSegment) {
   }
 }
 
-// A machine's ranks share the wire: with a card for each two ranks are nearly twice as fast.
+// The ranks of a machine share its link. With one card for each, two ranks are nearly twice as
+// fast.
 TEST(Clock, HierarchicalUsesEveryCard) {
   const std::vector<int> node_of{0, 0, 1, 1, 2, 2, 3, 3};
   std::vector<std::vector<Transfer>> transfers;

@@ -31,7 +31,7 @@ TEST(Pending, MovesItsDuty) {
     Pending b(std::move(a));
     EXPECT_EQ(first, 0);
     a = Pending([&] { ++second; });
-    b = std::move(a);  // must finish the first before it takes over the second
+    b = std::move(a);  // must finish the first operation before it takes over the second
     EXPECT_EQ(first, 1);
     EXPECT_EQ(second, 0);
   }
@@ -82,7 +82,7 @@ TEST(Single, KeepsItsOwnPartOfAnExchange) {
   EXPECT_EQ(comm->placement().node_of, std::vector<int>{0});
   const std::vector<std::uint32_t> out{1, 2, 3, 4};
   std::vector<std::uint32_t> in(4);
-  const std::vector<std::size_t> from{4, 16};  // the first element is of no part
+  const std::vector<std::size_t> from{4, 16};  // the first element belongs to no part
   const std::vector<std::size_t> into{0, 12};
   comm->start_all_to_all(std::as_bytes(std::span(out)), from, std::as_writable_bytes(std::span(in)),
                          into, {})

@@ -1,6 +1,6 @@
-// Sums of every type of elements, by every schedule, at many numbers of ranks: all ranks in one
-// process, by the arithmetic of the engine over MPI. tests/mpi/types_test.cpp has two numbers of
-// ranks by MPI's own messages.
+// Sums of every element type by every schedule, for many numbers of ranks. All ranks are in one
+// process and use the arithmetic of the engine over MPI. tests/mpi/types_test.cpp runs two numbers
+// of ranks over MPI itself.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -38,7 +38,7 @@ std::vector<std::size_t> counts(int ranks) {
 template <class T>
 constexpr bool kIsSmall = std::is_same_v<T, BF16> || std::is_same_v<T, F16>;
 
-// The type that the engine works on: floats instead of 16 bits (Communicator::start).
+// The type that the engine computes with: float for types of 16 bits (Communicator::start).
 template <class T>
 using Worked = std::conditional_t<kIsSmall<T>, float, T>;
 
@@ -52,7 +52,7 @@ Combine combine_for() {
 }
 
 template <class T>
-double epsilon() {  // error of one rounding
+double epsilon() {  // one rounding
   if constexpr (std::is_same_v<T, BF16>) {
     return 0x1p-8;
   } else if constexpr (std::is_same_v<T, F16>) {
@@ -62,7 +62,7 @@ double epsilon() {  // error of one rounding
   }
 }
 
-// As the engine's channels do (common/comm/mpi/channel.cpp).
+// The same as in the engine's channels (common/comm/mpi/channel.cpp).
 template <class T>
 struct Move {
   const Combine combine = combine_for<T>();
@@ -124,7 +124,7 @@ Buffers<T> buffers_of(int ranks, std::size_t count, const Value& value) {
   return out;
 }
 
-// Rounds results to 16 bits, as Communicator::start does.
+// The final values rounded to 16 bits, as Communicator::start does.
 template <class T>
 void round_back(Buffers<T>& buffers) {
   if constexpr (kIsSmall<T>) {
@@ -143,7 +143,7 @@ bool all_reduce(const Schedule& schedule, Buffers<T>& buffers) {
   return done;
 }
 
-// Whole numbers up to 3 add up exactly in any type for up to 85 ranks.
+// Sums of integers up to 3 are exact in any type for up to 85 ranks.
 double whole_number(int rank, std::size_t i) {
   return static_cast<double>((i * 7 + static_cast<std::size_t>(rank) * 5) % 4);
 }
@@ -196,7 +196,7 @@ TYPED_TEST(ElementTypes, WholeNumbersAddUpExactly) {
   }
 }
 
-// The bound of any order of ranks - 1 roundings.
+// The bound on ranks - 1 roundings in any order.
 TYPED_TEST(RoundedTypes, OthersAreAsNearAsRoundingsAllow) {
   for (const int ranks : numbers_of_ranks()) {
     std::mt19937 random(77);
@@ -243,7 +243,7 @@ TYPED_TEST(RoundedTypes, NanAndInfinityTravel) {
 // 65504 is the largest of f16.
 TEST(ElementTypesOfF16, SumsBeyondTheLargestAreInfinite) {
   for (const int ranks : numbers_of_ranks()) {
-    if (ranks == 1) continue;  // one adds nothing
+    if (ranks == 1) continue;  // a single rank adds nothing
     for (const Schedule& schedule : schedules()) {
       auto buffers = buffers_of<F16>(ranks, 300, [](int, std::size_t) { return 60'000.0; });
       ASSERT_TRUE(all_reduce<F16>(schedule, buffers));
@@ -257,7 +257,7 @@ TEST(ElementTypesOfF16, SumsBeyondTheLargestAreInfinite) {
   }
 }
 
-// A buffer with the sum in each rank's share, then the whole of it on every rank.
+// Checks the sum in each rank's share, and then the whole buffer on every rank.
 TYPED_TEST(ElementTypes, SharesAreSummedAndGathered) {
   for (const int ranks : numbers_of_ranks()) {
     for (const ShareSchedule& schedule : share_schedules()) {
@@ -284,7 +284,7 @@ TYPED_TEST(ElementTypes, SharesAreSummedAndGathered) {
                 ASSERT_EQ(static_cast<double>(value), sum_at<TypeParam>(before, i))
                     << where(schedule.name, ranks, count);
               } else {
-                value = worked<TypeParam>(99);  // received from others
+                value = worked<TypeParam>(99);  // the other ranks must overwrite it
               }
             }
           }

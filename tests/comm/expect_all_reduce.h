@@ -7,7 +7,7 @@
 
 namespace winnow::comm {
 
-// Uses the symbolic checker.
+// Expects the symbolic checker to find no fault in an all-reduce.
 inline void expect_all_reduce(const Schedule& schedule, int ranks, std::size_t count,
                               const ScheduleOptions& options) {
   ASSERT_EQ(check_all_reduce(transfers_of_all(schedule, ranks, count, options), count), "")

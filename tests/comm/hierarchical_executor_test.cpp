@@ -24,11 +24,11 @@
 #include "common/comm/node/threads.h"
 #include "common/error.h"
 
-// Ranks are threads, also those of other machines.
+// Ranks are threads, including those of other machines.
 
 namespace winnow::comm::hierarchical_executor_test {
 
-using Machines = std::vector<std::vector<int>>;  // [m]: its ranks
+using Machines = std::vector<std::vector<int>>;  // [m]: ranks of machine m
 
 std::vector<int> node_of(const Machines& machines) {
   std::vector<int> nodes(machines.size());
@@ -52,8 +52,8 @@ class Naps {
   std::mt19937 random_;
 };
 
-// Messages between ranks of different machines. A rank that has left sends no more: those that wait
-// for it throw.
+// Messages between ranks of different machines. A rank that has left sends no more; ranks that wait
+// for it get an exception.
 class Network {
  public:
   void send(int from, int to, std::uint64_t operation, int chain, std::vector<float> message) {
@@ -102,7 +102,7 @@ void carry_out(Network& network, int rank, std::uint64_t operation, std::span<fl
   }
 }
 
-// Where a rank fails: in which phase of which operation.
+// Where a rank fails: the operation and its phase.
 enum class In { kReduceScatter, kBetween, kAllGather };
 struct Fault {
   int rank;
@@ -160,13 +160,13 @@ std::vector<float> terms(int rank, std::size_t bucket, std::size_t count, bool w
 }
 
 struct Outcome {
-  std::vector<std::vector<float>> sums;  // by bucket
+  std::vector<std::vector<float>> sums;  // for each bucket
   std::string error;
 };
 
 struct Workload {
   Machines machines;
-  std::vector<std::size_t> counts;  // by bucket
+  std::vector<std::size_t> counts;  // for each bucket
   ScheduleOptions options{.colors = 2, .segment_elements = 5000};
   bool whole = false;
   std::size_t in_flight = 100;
@@ -207,7 +207,7 @@ void run_rank(const Workload& work, int rank, std::unique_ptr<NodeGroup> group, 
       try {
         pending[bucket].get();
       } catch (...) {
-        network.leave(rank);  // as the end of a process does
+        network.leave(rank);  // like the end of a process
         throw;
       }
     };
@@ -296,7 +296,8 @@ TEST_P(HierarchicalExecutorTest, HasTheSameBitsRunAfterRun) {
   }
 }
 
-// Whoever fails, and wherever: every rank gets an error, and can free its buffers at once.
+// Whichever rank fails in whichever phase, every rank gets an error and can free its buffers at
+// once.
 TEST_P(HierarchicalExecutorTest, EndsAllRanksWhenOneFails) {
   const Machines& machines = GetParam();
   const auto ranks = static_cast<int>(node_of(machines).size());
@@ -326,7 +327,7 @@ TEST_P(HierarchicalExecutorTest, EndsAllRanksWhenOneFails) {
 
 INSTANTIATE_TEST_SUITE_P(All, HierarchicalExecutorTest, testing::ValuesIn(all_machines()));
 
-// Ranks that wait in different orders, as messages allow.
+// Ranks wait in different orders, which messages allow.
 TEST(HierarchicalExecutor, DoesNotHoldUpAnAllGatherForALaterReduceScatter) {
   Network network;
   auto groups = make_thread_group(2);

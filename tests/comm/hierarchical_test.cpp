@@ -25,7 +25,7 @@ std::vector<int> in_a_row(const Sizes& sizes) {
   return node_of;
 }
 
-// Rank by rank to the next machine that has room.
+// Assigns rank after rank to the next machine with room.
 std::vector<int> by_turns(Sizes left) {
   std::vector<int> node_of;
   while (std::ranges::max(left) > 0) {
@@ -86,8 +86,8 @@ TEST(Hierarchical, IsMulticolorWhereEachMachineHasOneRank) {
   }
 }
 
-// Traffic of a machine is what multicolor moves over machines, at most twice the buffer. Each rank
-// of a machine has an equal share.
+// The traffic of a machine is that of multicolor between machines, at most twice the buffer. Each
+// rank of a machine has an equal share.
 TEST(Hierarchical, SharesTheTrafficBetweenMachinesOverTheirRanks) {
   constexpr std::size_t kCount = 98'304;
   for (const int machines : {2, 3, 4, 6, 8, 12}) {
@@ -117,8 +117,9 @@ TEST(Hierarchical, SharesTheTrafficBetweenMachinesOverTheirRanks) {
   }
 }
 
-// hierarchical_parts() with the node's phases as messages: each share's other ranks send theirs to
-// its rank before the first round between machines, and get the sum after the last.
+// The transfers of hierarchical_parts(), with the phases inside a machine as messages. The other
+// ranks send their part of each share to its rank before the first round between machines, and get
+// the sum after the last.
 std::vector<std::vector<Transfer>> parts_as_transfers(const std::vector<int>& node_of,
                                                       std::size_t count,
                                                       const ScheduleOptions& options) {
@@ -198,7 +199,7 @@ TEST(HierarchicalParts, AreAnAllReduceOnEqualUnequalAndInterleavedMachines) {
   }
 }
 
-// So that messages match by their number among those of two ranks.
+// Then messages match by their number among those of two ranks.
 TEST(HierarchicalParts, RanksOfAShareTalkOnlyToEachOtherAndAreInAllChains) {
   for (const Sizes& sizes : {Sizes{2, 2}, {3, 1}, {4, 2, 3}, {4, 4, 4}}) {
     for (const std::vector<int>& node_of : {in_a_row(sizes), by_turns(sizes)}) {

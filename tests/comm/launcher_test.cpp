@@ -22,8 +22,8 @@ Launch launch_in(const Variables& variables, bool has_terminal = false) {
       has_terminal);
 }
 
-// The variables of Slurm 22.05 for a task of a step. A batch script and a shell of salloc lack the
-// step.
+// The variables that Slurm 22.05 sets for a task of a step. In a batch script and in a shell of
+// salloc there is no step.
 Variables slurm_task(const std::string& tasks) {
   return {{"SLURM_NTASKS", "8"},
           {"SLURM_STEPID", "0"},
@@ -113,7 +113,7 @@ TEST(Launch, IsThatOfTheInnermostLauncher) {
   }
 }
 
-// Processes that a rank starts are none.
+// A process that a rank starts is not a rank.
 TEST(Launch, IsLeft) {
   for (const auto& [name, value] : joined(joined(torch("8"), slurm_task("4")), kPmi2)) {
     setenv(name.c_str(), value.c_str(), 1);

@@ -11,7 +11,7 @@ namespace winnow::comm::rabenseifner_test {
 
 const Schedule& rabenseifner() { return find_schedule("rabenseifner"); }
 
-// 2 (p-1)/p of the buffer on every rank, the least there is.
+// 2 (p-1)/p of the buffer on every rank, which is the minimum.
 TEST(Rabenseifner, TrafficIsTheBoundOnPowersOfTwo) {
   for (const int ranks : {2, 4, 8, 16, 32, 64}) {
     const std::size_t count = 40 * static_cast<std::size_t>(ranks);
@@ -28,8 +28,9 @@ TEST(Rabenseifner, TrafficIsTheBoundOnPowersOfTwo) {
   }
 }
 
-// The first of a pair sends half the buffer to the second, and in the end the whole; the second
-// sends one half to be added and one that is. Additions are p - 1 per element.
+// The first rank of a pair sends half the buffer to the second, and at the end the whole. The
+// second sends one half to be added and one half that is summed. There are p - 1 additions per
+// element.
 TEST(Rabenseifner, TrafficOfOtherNumbersIsThatOfThePowerBelowAndOfThePairs) {
   for (int ranks = 3; ranks <= 64; ++ranks) {
     const std::size_t p = static_cast<std::size_t>(ranks);

@@ -16,7 +16,7 @@ TEST(RecursiveDoubling, TakesTheLogarithmOfTheRanksInRounds) {
   }
 }
 
-// The whole buffer in each hop; those that others stand for send and receive it once.
+// The whole buffer in each hop. Ranks that others stand in for send and receive it once.
 TEST(RecursiveDoubling, TrafficIsTheBufferInEachHop) {
   constexpr std::size_t kCount = 1000;
   for (int ranks = 2; ranks <= 64; ++ranks) {

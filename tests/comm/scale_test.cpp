@@ -1,4 +1,4 @@
-// Every schedule at numbers of ranks that no test machine has, by the symbolic checker.
+// Every schedule at numbers of ranks that no test machine has, with the symbolic checker.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -13,7 +13,7 @@ namespace winnow::comm::scale_test {
 // A ring of p ranks has 2 p (p-1) messages.
 bool is_square(const Schedule& schedule) { return schedule.name == "ring"; }
 
-// From 65 to 512.
+// Numbers of ranks from 65 to 512.
 std::vector<int> numbers_of_ranks(int step) {
   std::vector<int> all;
   for (int ranks = 65; ranks <= 512; ranks += step) all.push_back(ranks);
@@ -47,7 +47,7 @@ TEST(Scale, EveryNumberOfColorsAndChildrenTo512) {
       }
     }
   }
-  // At least one of each number of colors and of children is in so many parts.
+  // This many cases include every number of colors and of children.
   for (const auto& [ranks, colors, children] :
        test::some_of("numbers of ranks, colors and children", all, 300)) {
     expect_all_reduce(schedule, ranks, 131,

@@ -21,7 +21,7 @@ namespace winnow::comm::schedule_test {
 
 constexpr int kColors[] = {1, 2, 3, 4, 8};
 
-// One colour's tree, of all ranks.
+// The tree of one colour, over all ranks.
 struct ColorTree {
   int root = -1;
   std::vector<int> parent;
@@ -111,8 +111,8 @@ TEST(MulticolorTree, RefusesColorsThatDoNotExist) {
   EXPECT_THROW(multicolor_tree(0, 0, 8), Error);
 }
 
-// A number of children of its own: no rank has more, and the interiors spread evenly where they
-// cannot be disjoint.
+// With a requested number of children, no rank has more. Interior ranks are spread evenly where
+// they cannot be disjoint.
 TEST(MulticolorTree, KeepsToTheChildrenAskedFor) {
   for (int ranks = 1; ranks <= 130; ++ranks) {
     for (const int colors : kColors) {
@@ -132,7 +132,7 @@ TEST(MulticolorTree, KeepsToTheChildrenAskedFor) {
   }
 }
 
-// 1 + c / C of the buffer, c the children that a rank has in all colours together.
+// 1 + c / C of the buffer, where c is the number of children of a rank in all colours together.
 TEST(Multicolor, TrafficIsWhatTheChildrenMakeIt) {
   constexpr std::size_t kCount = 48'000;
   for (const int ranks : {2, 3, 5, 6, 7, 8, 12, 24, 31, 48, 64}) {
@@ -158,7 +158,7 @@ TEST(Multicolor, TrafficIsWhatTheChildrenMakeIt) {
   }
 }
 
-// All colours and children, and counts around all edges.
+// All colours and numbers of children, and counts around all limits.
 TEST(Multicolor, IsAnAllReduce) {
   for (int ranks = 2; ranks <= 64; ++ranks) {
     const auto p = static_cast<std::size_t>(ranks);
@@ -233,8 +233,8 @@ TEST(Schedules, NoMessageIsLongerThanASegment) {
   }
 }
 
-// Reduce and broadcast of successive segments overlap only if no colour waits for another one's
-// later segments.
+// The reduce and broadcast of successive segments overlap only if no colour waits for later
+// segments of another.
 TEST(Multicolor, FirstSegmentsOfAllColorsComeFirst) {
   constexpr std::size_t kCount = 4096;
   const auto transfers =
@@ -255,10 +255,10 @@ TEST(Multicolor, PartsBeginOnCacheLines) {
   }
 }
 
-// With ranks mod colors in {0, 1, 2} no rank moves more than twice the buffer either way; the mean
-// is the bound of every all-reduce, 2 (p-1)/p of the buffer, and additions are p-1 per element.
+// If ranks mod colors is 0, 1 or 2, no rank moves more than twice the buffer either way. The mean
+// is the bound of every all-reduce, 2 (p-1)/p of the buffer. Additions are p-1 per element.
 TEST(Multicolor, TrafficIsEvenAndWithinTwiceTheBuffer) {
-  constexpr std::size_t kCount = 48'000;  // parts of equal size for every number of colours below
+  constexpr std::size_t kCount = 48'000;  // parts are equal for every number of colours below
   for (int ranks = 2; ranks <= 64; ++ranks) {
     for (const int colors : kColors) {
       const auto cost = traffic(transfers_of_all(find_schedule("multicolor"), ranks, kCount,
@@ -299,7 +299,7 @@ TEST(Ring, TrafficIsTheBoundOnEveryRank) {
   }
 }
 
-// The same number of colours of a rank count smaller than them is that rank count.
+// More colours than ranks means as many colours as ranks.
 TEST(Multicolor, ColorsAreClampedToRanks) {
   for (int ranks = 2; ranks <= 7; ++ranks) {
     for (int rank = 0; rank < ranks; ++rank) {
@@ -311,7 +311,7 @@ TEST(Multicolor, ColorsAreClampedToRanks) {
   }
 }
 
-// Floats: every rank gets the same bits, close to the sum in double precision.
+// With floats, every rank gets the same bits, close to the sum in double precision.
 TEST(Schedules, SumsAreCloseAndTheSameOnAllRanks) {
   std::mt19937 random(7);
   std::normal_distribution<float> normal;

@@ -1,5 +1,5 @@
-// Reduce-scatters and all-gathers by shares: the division, and each schedule by the symbolic
-// checker.
+// Reduce-scatters and all-gathers by shares: how the buffer is divided, and each schedule with the
+// symbolic checker.
 #include "common/comm/schedule/shares.h"
 
 #include <gtest/gtest.h>
@@ -77,7 +77,7 @@ TEST(ShareSchedules, AreSound) {
   }
 }
 
-// A ring of p ranks has p (p-1) messages a chain, as have all pairs of ranks.
+// A ring of p ranks has p (p-1) messages per chain, as many as there are pairs.
 TEST(ShareSchedules, AreSoundTo512Ranks) {
   for (const ShareSchedule& schedule : share_schedules()) {
     for (int ranks = 41; ranks <= 512; ranks += ranks < 130 ? 8 : 47) {
@@ -87,7 +87,7 @@ TEST(ShareSchedules, AreSoundTo512Ranks) {
   }
 }
 
-// (p-1)/p of the buffer each way for each half, the least there is.
+// (p-1)/p of the buffer each way in each half, which is the minimum.
 TEST(ShareSchedules, TrafficIsTheBound) {
   for (const ShareSchedule& schedule : share_schedules()) {
     for (const int ranks : {2, 3, 5, 8, 12}) {
@@ -106,7 +106,7 @@ TEST(ShareSchedules, TrafficIsTheBound) {
   }
 }
 
-// The checks notice each kind of damage.
+// The checks detect each kind of damage.
 TEST(ShareChecks, SeeWhatIsMissing) {
   for (const ShareSchedule& schedule : share_schedules()) {
     Lists scatter = of_all(schedule.reduce_scatter, 4, 40, {});

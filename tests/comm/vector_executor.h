@@ -13,12 +13,12 @@
 
 namespace winnow::comm {
 
-// All ranks on one machine.
+// A rank's placement when all ranks are on one machine.
 inline Placement one_machine(int rank, int ranks) {
   return {rank, std::vector<int>(static_cast<std::size_t>(std::max(ranks, 0)))};
 }
 
-// Every rank's transfers for one all-reduce.
+// The transfers of every rank for one all-reduce.
 inline std::vector<std::vector<Transfer>> transfers_of_all(const Schedule& schedule, int ranks,
                                                            std::size_t count,
                                                            const ScheduleOptions& options) {
@@ -29,18 +29,19 @@ inline std::vector<std::vector<Transfer>> transfers_of_all(const Schedule& sched
   return out;
 }
 
-// Executes all ranks' transfers in one process, ranks in turn, with buffered sends. False if no
-// rank can continue. `move` acts on the ranks' buffers:
+// Executes the transfers of all ranks in one process. Ranks take turns, and sends are buffered.
+// Returns    false if no rank can continue.
+// `move` operates on the ranks' buffers:
 //
-// std::vector<std::byte> send(rank, transfer)  the message of a send
-// void receive(rank, transfer, message)        it arrived: add or copy it
-// void end_round(rank, transfers)              all transfers of one chain's round are done
+//   std::vector<std::byte> send(rank, transfer)    returns the message of a send
+//   void receive(rank, transfer, message)          adds or copies a message that arrived
+//   void end_round(rank, transfers)                called when one chain's round is complete
 template <class Move>
 bool execute_in_process(const std::vector<std::vector<Transfer>>& transfers_of_rank, Move&& move) {
   const int ranks = static_cast<int>(transfers_of_rank.size());
   std::map<std::tuple<int, int, int>, std::deque<std::vector<std::byte>>> mail;
   std::vector<std::size_t> next(transfers_of_rank.size());
-  std::vector<bool> sent(transfers_of_rank.size());  // the sends of the current round
+  std::vector<bool> sent(transfers_of_rank.size());  // whether the current round's sends are done
   bool progress = true;
   while (progress) {
     progress = false;
@@ -85,7 +86,7 @@ bool execute_in_process(const std::vector<std::vector<Transfer>>& transfers_of_r
   return true;
 }
 
-// For floats; buffers[rank] is rank's buffer.
+// Executes on floats; buffers[rank] is the buffer of `rank`.
 inline bool execute_on_vectors(const std::vector<std::vector<Transfer>>& transfers_of_rank,
                                std::vector<std::vector<float>>& buffers) {
   struct Move {

@@ -1,4 +1,4 @@
-// Behaviour of ranks when one of them differs. Run on several ranks.
+// The behaviour of ranks when one of them differs. Run on several ranks.
 
 #include "common/comm/agreement.h"
 
@@ -10,7 +10,7 @@
 
 namespace winnow::comm::agreement_test {
 
-// The exit code a rank would leave with, and its words.
+// The exit code that a rank would have, and its message.
 std::pair<int, std::string> outcome_of(const std::function<void()>& work) {
   try {
     work();

@@ -16,12 +16,12 @@
 #include "tests/mpi/mpi_test.h"
 #include "tests/mpi/start.h"
 
-// The expected sums come from MPI_Iallreduce, which is what Communicator::all_reduce of doubles
-// calls.
+// The expected sums come from MPI_Iallreduce, which Communicator::all_reduce of doubles calls.
 
 namespace winnow::comm::all_reduce_test {
 
-// The other ranks' values can be told without asking them: rank and element decide.
+// Values that depend only on rank and element, so other ranks' values are known without
+// communication.
 std::vector<float> normals(std::size_t count, int rank, std::uint32_t seed) {
   std::mt19937 random(seed * 1000 + static_cast<std::uint32_t>(rank));
   std::normal_distribution<float> normal;
@@ -44,7 +44,7 @@ std::vector<double> mpi_sum(const std::vector<float>& values) {
   return out;
 }
 
-// True on every rank when all ranks have the bits of rank 0.
+// Whether all ranks have the bits of rank 0. Every rank gets the same answer.
 bool same_on_all_ranks(const std::vector<float>& values) {
   std::vector<float> of_root = values;
   mpi_world().broadcast(std::as_writable_bytes(std::span(of_root)), 0);
@@ -83,7 +83,7 @@ class AllReduce : public testing::TestWithParam<Case> {
   }
   static std::vector<std::size_t> counts() {
     const auto p = static_cast<std::size_t>(mpi_world().size());
-    // The last is more than a window of the smaller segments, and sends that wait for their
+    // The last count is larger than a window of small segments, and its sends wait for their
     // receiver.
     return {0, 1, p - 1, p, p + 1, 97, 1009, 50'021};
   }
@@ -107,7 +107,7 @@ TEST(AllReduceOfTheLibrary, AddsUp) {
   }
 }
 
-// The sum and the largest of whole numbers of all ranks, several counts.
+// The sum and the maximum of integers of all ranks, for several counts.
 template <class T, class Start>
 void expect_whole_numbers(const std::vector<std::size_t>& counts, const Start& start) {
   using Unsigned = std::make_unsigned_t<T>;
@@ -170,7 +170,7 @@ TEST_P(AllReduce, FloatsAreCloseAndTheSameBitsEverywhere) {
     const std::vector<double> expected = mpi_sum(buffer);
     const std::vector<double> bound = mpi_sum(magnitude);
     start(buffer).wait();
-    // Each element is a sum of size() terms in some order: at most size() roundings.
+    // Each element is a sum of size() terms in some order, so there are at most size() roundings.
     const double roundings = mpi_world().size() * double{std::numeric_limits<float>::epsilon()};
     for (std::size_t i = 0; i < count; ++i) {
       ASSERT_NEAR(buffer[i], expected[i], roundings * bound[i]) << "element " << i;
@@ -207,8 +207,7 @@ TEST_P(AllReduce, NanAndInfinityTravel) {
   EXPECT_EQ(std::ranges::count_if(buffer, [](float x) { return !std::isfinite(x); }), 3);
 }
 
-// Results have the same bits on all ranks, are values of bf16, and are as near as so many roundings
-// allow.
+// All ranks have the same bits, which are bf16 values as close as that many roundings allow.
 TEST_P(AllReduce, MessagesMayHoldBF16) {
   const int ranks = mpi_world().size();
   const auto sum = [](std::vector<float>& buffer) {
@@ -252,7 +251,7 @@ TEST_P(AllReduce, SeveralInFlightAreWaitedForInAnyOrder) {
   }
   std::vector<Pending> pending;
   for (auto& buffer : buffers) pending.push_back(start(buffer));
-  // Each rank waits in an order of its own.
+  // Each rank waits in its own order.
   std::vector<std::size_t> order(kInFlight);
   std::iota(order.begin(), order.end(), 0u);
   std::ranges::shuffle(order, std::mt19937(static_cast<std::uint32_t>(mpi_world().rank())));
@@ -288,7 +287,7 @@ TEST_P(AllReduce, ControlCollectivesRunBesideGradients) {
   }
 }
 
-// A ticket let go still keeps the buffer until the sum is in it.
+// A dropped ticket still keeps the buffer in use until the sum is complete.
 TEST_P(AllReduce, DroppedTicketWaits) {
   std::vector<float> buffer(30'000, 1.0f);
   { const Pending dropped = start(buffer); }
@@ -321,15 +320,16 @@ TEST(Control, TextOfRankZeroReachesAll) {
 TEST(Control, NumbersAndTextComeFromAnyRank) {
   Communicator& comm = mpi_world();
   for (int root = 0; root < comm.size(); ++root) {
-    const std::int64_t number = (std::int64_t{1} << 53) + 1 + comm.rank();  // no double holds it
+    // Not representable as a double
+    const std::int64_t number = (std::int64_t{1} << 53) + 1 + comm.rank();
     EXPECT_EQ(broadcast(comm, number, root), (std::int64_t{1} << 53) + 1 + root);
     const std::string text(static_cast<std::size_t>(100 * comm.rank()), 'x');
     EXPECT_EQ(broadcast(comm, text, root).size(), static_cast<std::size_t>(100 * root));
   }
 }
 
-// All ranks are on this machine, so their clocks are one. The last one comes when it has heard, by
-// an exchange, that all others have.
+// All ranks are on this machine and share a clock. The last one arrives after it has heard, by an
+// exchange, that all others have.
 TEST(StartBarrier, IsReadyWhenTheLastRankHasCome) {
   Communicator& comm = mpi_world();
   const int late = comm.size() - 1;

@@ -15,11 +15,11 @@
 #include "tests/mpi/mpi_test.h"
 #include "tests/mpi/start.h"
 
-// The expected bytes come from MPI_Ialltoallv, which is what Communicator::all_to_all calls.
+// The expected bytes come from MPI_Ialltoallv, which Communicator::all_to_all calls.
 
 namespace winnow::comm::all_to_all_test {
 
-// One rank's side of an exchange, of which every rank knows all sizes.
+// One rank's part of an exchange whose sizes all ranks know.
 struct Parts {
   std::vector<std::size_t> out_offsets{0};
   std::vector<std::size_t> in_offsets{0};
@@ -27,8 +27,8 @@ struct Parts {
   std::vector<std::byte> in;
 };
 
-// Parts of up to `most` elements of 4 bytes, about one in four empty; some ranks have nothing at
-// all to send. The bytes differ from rank to rank.
+// Parts of up to `most` elements of 4 bytes; about one in four is empty. Some ranks send nothing at
+// all. The bytes differ from rank to rank.
 Parts random_parts(std::size_t most, std::uint32_t seed) {
   const auto p = static_cast<std::size_t>(mpi_world().size());
   const auto me = static_cast<std::size_t>(mpi_world().rank());
@@ -62,7 +62,7 @@ std::vector<std::byte> by_mpi(const Parts& parts) {
   return in;
 }
 
-// Rank r's data for this rank, whose content is known without asking.
+// The part from rank r for this rank, whose content is known without communication.
 TEST(AllToAll, TheOracleItselfIsRight) {
   const auto p = static_cast<std::size_t>(mpi_world().size());
   const auto me = static_cast<std::uint32_t>(mpi_world().rank());
@@ -109,7 +109,8 @@ TEST(AllToAll, SeveralInFlightAreWaitedForInAnyOrder) {
   }
 }
 
-// All-reduces and control on this thread, exchanges begun by another, each class in its own order.
+// This thread runs all-reduces and control messages, another starts exchanges. Each class keeps its
+// own order.
 TEST(AllToAll, RunBesideGradientsFromAnotherThread) {
   constexpr std::uint32_t kExchanges = 30;
   constexpr int kSums = 60;
@@ -122,7 +123,7 @@ TEST(AllToAll, RunBesideGradientsFromAnotherThread) {
   std::future<void> exchanges = std::async(std::launch::async, [&] {
     Pending last;
     for (Parts& of_one : parts)
-      last = start(of_one, 250);  // two at a time: the old one is waited for
+      last = start(of_one, 250);  // at most two in flight: wait for the previous one
     last.wait();
   });
   const int ranks = mpi_world().size();
@@ -146,7 +147,7 @@ TEST(AllToAll, RunBesideGradientsFromAnotherThread) {
   }
 }
 
-// Rank 0 has begun an all-reduce that the others begin only when they have its data.
+// Rank 0 has started an all-reduce that the others start only after receiving its data.
 TEST(AllToAll, GradientsThatWaitForDataDoNotHoldThemUp) {
   Parts parts = random_parts(600'000, 500);
   const std::vector<std::byte> expected = by_mpi(parts);
@@ -161,8 +162,8 @@ TEST(AllToAll, GradientsThatWaitForDataDoNotHoldThemUp) {
   EXPECT_EQ(std::ranges::count(gradient, static_cast<float>(mpi_world().size())), 100'000);
 }
 
-// A large all-reduce ends before a small exchange that was begun with it, nearly always: one that
-// is held up for long by the machine lets data go first.
+// A large all-reduce nearly always ends before a small exchange that was started with it. If the
+// machine delays it for long, it lets data go first.
 TEST(AllToAll, GradientsGoFirst) {
   if (mpi_world().size() == 1) GTEST_SKIP() << "one rank has nothing to send";
   const auto p = static_cast<std::size_t>(mpi_world().size());
@@ -202,7 +203,7 @@ TEST(AllToAll, OfNothing) {
   const std::vector<std::size_t> offsets(static_cast<std::size_t>(mpi_world().size()) + 1);
   EXPECT_NO_THROW(mpi_world().start_all_to_all({}, offsets, {}, offsets, {}).wait());
   EXPECT_NO_THROW(mpi_world().all_to_all({}, offsets, {}, offsets));
-  // The next exchange is not mistaken for one of these.
+  // The next exchange is not confused with these.
   Parts parts = random_parts(1000, 500);
   const std::vector<std::byte> expected = by_mpi(parts);
   start(parts, 100).wait();

@@ -1,5 +1,5 @@
-// Messages that arrive with a bit turned over. Run under local_mpirun: MPI_Isend and MPI_Issend of
-// this program damage one message of rank 1, below the communicator's checksums, as a bad card or
+// A message that arrives with a flipped bit. Run under local_mpirun. MPI_Isend and MPI_Issend of
+// this program damage one message of rank 1 below the communicator's checksums, as a bad card or
 // cable would.
 
 #include <mpi.h>
@@ -21,17 +21,16 @@ namespace {
 
 using winnow::comm::Communicator;
 
-// number of the damaged send of rank 1, among large ones to any rank
-constexpr int kDamagedSend = 5;
+constexpr int kDamagedSend = 5;  // counts rank 1's messages that are large enough, to any rank
 constexpr std::size_t kLargeBytes = 256;
 
 std::atomic<bool> damages = false;
 
-// Sends a copy with one bit turned over, which stays for good, or what it is given.
+// Sends a copy with one bit flipped, which is never freed, or the message itself.
 template <class Send>
 int send_damaged(Send send, const void* from, int count, MPI_Datatype type, int to, int tag,
                  MPI_Comm comm, MPI_Request* request) {
-  static int sent = 0;  // by the engine's thread alone
+  static int sent = 0;  // used only by the engine's thread
   int size = 0;
   MPI_Type_size(type, &size);
   const std::size_t bytes = static_cast<std::size_t>(size) * static_cast<std::size_t>(count);
@@ -44,7 +43,7 @@ int send_damaged(Send send, const void* from, int count, MPI_Datatype type, int 
   return send(copy, count, type, to, tag, comm, request);
 }
 
-// Whether sums of whole numbers come out right.
+// Whether a sum of integers is right.
 bool sum(Communicator& comm) {
   std::vector<float> buffer(20'000, 1.0F);
   winnow::comm::start(comm, buffer, "ring", {.segment_elements = 1000}).wait();

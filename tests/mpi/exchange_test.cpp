@@ -30,7 +30,7 @@ LoadOptions load_options() {
   return options;
 }
 
-// Every rank is a machine of its own, and gradients are summed while records come.
+// Every rank is a machine of its own, and gradients are summed while records arrive.
 TEST(Exchange, BatchesAreThoseOfTheWholeCacheBesideGradients) {
   comm::Communicator& world = mpi_world();
   const auto ranks = static_cast<std::size_t>(world.size());

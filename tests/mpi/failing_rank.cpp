@@ -1,5 +1,5 @@
-// Effect of one rank's failure on the others. Run under local_mpirun with the name of a failure.
-// Whichever it is, all ranks end soon and the launcher's exit status is not 0.
+// The effect of one rank's failure on the others. Run under local_mpirun with the name of a
+// failure. In every case all ranks end soon, and the launcher's exit status is not 0.
 
 #include <cstddef>
 #include <cstdint>
@@ -18,7 +18,7 @@ namespace {
 
 using winnow::comm::Communicator;
 
-// Every rank has `bytes` for every other one, and room for `room` from each.
+// Every rank has `bytes` for each other rank, and room for `room` from each.
 struct Even {
   Even(const Communicator& comm, std::size_t bytes, std::size_t room) {
     const auto ranks = static_cast<std::size_t>(comm.size());
@@ -40,8 +40,8 @@ struct Even {
   std::vector<std::byte> in;
 };
 
-// All-reduces of which the last rank has another idea than the others. Each ends in an error that
-// names both, not in a wrong sum.
+// All-reduces in which the last rank disagrees with the others. Each ends with an error that names
+// both sides, not with a wrong sum.
 void differ(std::string_view how, Communicator& comm) {
   using winnow::comm::Reduction;
   const bool last = comm.rank() == comm.size() - 1;
@@ -52,7 +52,7 @@ void differ(std::string_view how, Communicator& comm) {
                        Reduction reduction = Reduction::kSum) {
     return winnow::comm::start(comm, buffer, schedule, {.segment_elements = segment}, reduction);
   };
-  for (int i = 0; i < 3; ++i) sum(others).wait();  // 1 to 3 are well
+  for (int i = 0; i < 3; ++i) sum(others).wait();  // operations 1 to 3 succeed
   if (how == "type" && last) {
     sum(integers).wait();
   } else if (how == "reduction") {
@@ -75,7 +75,7 @@ void differ(std::string_view how, Communicator& comm) {
   } else if (how == "empty" && last) {
     floats.clear();
     sum(floats).wait();
-    comm.barrier();  // never over
+    comm.barrier();  // never returns
   } else if (how == "skipped" && last) {
     sum(others).wait();
   } else {
@@ -95,7 +95,7 @@ void fail(std::string_view how, Communicator& comm) {
   comm.barrier();
   if (how == "abort") {
     if (last) comm.abort(7);
-    comm.barrier();  // never over
+    comm.barrier();  // never returns
   } else if (how == "unequal_hierarchical") {
     sum_in_node(comm, last ? 3000 : 2000);
   } else if (how == "throw_in_hierarchical") {
@@ -103,22 +103,22 @@ void fail(std::string_view how, Communicator& comm) {
     if (last) throw std::runtime_error("thrown on the last rank");
     sum_in_node(comm, 1000);
   } else if (how == "hierarchical") {
-    // Done, unless WINNOW_FAILPOINTS has something against it.
+    // Succeeds, unless WINNOW_FAILPOINTS makes it fail.
     sum_in_node(comm, 1'000'000);
   } else if (how == "parts") {
-    // More messages than are expected would be waited for without end.
+    // Without a check, ranks would wait forever for more messages than expected.
     Even(comm, last ? 400'000 : 4000, 4000).start(comm, 100).wait();
   } else if (how == "segments") {
     Even(comm, 4000, 4000).start(comm, last ? 100 : 200).wait();
   } else if (how == "throw_in_exchange") {
-    // The others have one in flight that the last rank never begins.
+    // The other ranks have one in flight that the last rank never starts.
     Even first(comm, 4'000'000, 4'000'000);
     Even second(comm, 4'000'000, 4'000'000);
     const winnow::comm::Pending of_first = first.start(comm, 1000);
     if (last) throw std::runtime_error("thrown on the last rank");
     second.start(comm, 1000).wait();
   } else if (how == "exchange") {
-    // Done, unless WINNOW_FAILPOINTS has something against it.
+    // Succeeds, unless WINNOW_FAILPOINTS makes it fail.
     Even(comm, 400'000, 400'000).start(comm, 1000).wait();
   } else if (how == "throw") {
     std::vector<float> buffer(100'000);

@@ -9,7 +9,7 @@
 #include "tests/mpi/mpi_test.h"
 #include "tests/mpi/start.h"
 
-// The all-reduce by HierarchicalParts, whose ranks are processes that share memory.
+// The all-reduce by HierarchicalParts. Its ranks are processes that share memory.
 
 namespace winnow::comm::hierarchical_test {
 
@@ -37,7 +37,7 @@ TEST(Hierarchical, EqualsMpiAllreduceOnWholeNumbers) {
   }
 }
 
-// Other all-reduces, of messages, go on beside them.
+// Other all-reduces, by messages, run at the same time.
 TEST(Hierarchical, MayBeInFlightInAnyNumber) {
   const std::vector<std::size_t> counts{100'000, 3, 70'001, 0, 1, 250'000, 12'345, 40};
   std::deque<std::vector<float>> sums;

@@ -1,5 +1,5 @@
-// A program that is linked with no MPI joins its ranks, as winnow of a wheel does: their sum, the
-// library's name, and an error of the opened library, which is caught here by its type.
+// A program that is not linked with MPI joins its ranks, as winnow from a wheel does. It prints
+// their sum and the library's name. An error of the opened library is caught here by its type.
 #include <cstdio>
 #include <exception>
 #include <memory>
@@ -21,7 +21,7 @@ int main() {
       return 4;
     } catch (const SystemError&) {
       return 5;
-    } catch (const Error&) {  // MPI was initialised before
+    } catch (const Error&) {  // MPI had already been initialised
     }
     std::printf("%d ranks of %s, linked with none\n", size, comm::mpi_library().c_str());
   } catch (const std::exception& error) {

@@ -1,5 +1,5 @@
-// An overflow on one rank of several: all halve the factor and repeat the step, and end as if they
-// had begun with the lower one.
+// An overflow on one of several ranks: all ranks halve the factor and repeat the step. The result
+// is as if they had begun with the lower factor.
 
 #include <gtest/gtest.h>
 
@@ -18,8 +18,8 @@ struct Outcome {
   std::vector<std::vector<float>> weights{};
 };
 
-// Each rank has two micro-batches of three samples. The last rank's count so much that its
-// gradients overflow first.
+// Each rank has two micro-batches of three samples. The samples of the last rank weigh so much that
+// its gradients overflow first.
 Outcome learn_in_f16(comm::Communicator& world, const LossScale& scale, Sums sums) {
   const Graph graph = training_graph("lenet", 3);
   RunPlan plan = in_type(DType::kF16, cut_into({2}, 4096));
@@ -30,7 +30,7 @@ Outcome learn_in_f16(comm::Communicator& world, const LossScale& scale, Sums sum
   pipeline::Batch batch = random_batch(graph, 6);
   const bool is_last = world.rank() + 1 == world.size();
   for (float& weight : batch.weights) weight *= is_last ? 1.0F : 0x1p-6F;
-  const double total = 4.0 + (world.size() - 1) / 16.0;  // about what the weights add up to
+  const double total = 4.0 + (world.size() - 1) / 16.0;  // approximately the sum of the weights
   Outcome outcome;
   for (int step = 0; step < 4; ++step) {
     outcome.repeats += learner.executor->run(batch, total, kRate, step, false).repeats;

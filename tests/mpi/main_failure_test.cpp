@@ -4,7 +4,8 @@
 
 #include "tests/mpi/mpi_test.h"
 
-// Fails on purpose, on one rank only: whether mpi_test_main reports that. Each is run alone.
+// Tests that fail on purpose on a single rank, to see whether mpi_test_main reports it. Each is run
+// alone.
 
 namespace winnow::comm::main_failure_test {
 
@@ -17,7 +18,7 @@ TEST(MainFailure, Expectation) {
 
 TEST(MainFailure, Assertion) {
   ASSERT_FALSE(on_last_rank()) << "on purpose";
-  mpi_world().barrier();  // the last rank never comes
+  mpi_world().barrier();  // the last rank never arrives
 }
 
 TEST(MainFailure, Exception) {

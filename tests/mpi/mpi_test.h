@@ -4,11 +4,13 @@
 
 namespace winnow::comm {
 
-// The communicator of all ranks of this test program, made by its main (the CMake target
-// winnow::mpi_test_main) before the first test.
-// In step  after each test the ranks agree whether it failed anywhere; then all exit non-zero
-// Fatal    a fatal failure or an exception on one rank ends the whole program at once, because the
-//          others may be waiting for it; failed expectations let the test go on
+// The communicator of all ranks of this test program. Its main (CMake target winnow::mpi_test_main)
+// creates it before the first test.
+//
+// Tests run in step on all ranks. After each test the ranks agree whether it failed anywhere; if
+// so, all exit with a non-zero code at the end. An expectation that fails lets the test continue. A
+// fatal failure or an exception on one rank ends the whole program at once, because other ranks may
+// already wait for it.
 Communicator& mpi_world();
 
 }  // namespace winnow::comm

@@ -17,7 +17,7 @@ std::unique_ptr<Communicator>& world() {
   return communicator;
 }
 
-// Keeps the ranks in step from test to test and lets each know of the others' failures.
+// Keeps the ranks in step from test to test, and tells each rank of failures on others.
 class Agreement : public testing::EmptyTestEventListener {
  public:
   bool failed() const { return failed_; }
@@ -25,7 +25,7 @@ class Agreement : public testing::EmptyTestEventListener {
  private:
   void OnTestPartResult(const testing::TestPartResult& result) override {
     if (!result.failed()) return;
-    if (mpi_world().rank() != 0) {  // rank 0 has GoogleTest's own printer
+    if (mpi_world().rank() != 0) {  // on rank 0 GoogleTest's own printer reports
       std::printf("%s:%d: Failure on rank %d\n%s\n",
                   result.file_name() == nullptr ? "?" : result.file_name(), result.line_number(),
                   mpi_world().rank(), result.message());

@@ -23,13 +23,13 @@ TEST(NetworkProbe, IsTheSameOnAllRanksAndCostsSomething) {
     EXPECT_GE(link.message_s, 0);
     EXPECT_GT(link.latency_s + link.message_s, 0);
     EXPECT_LT(link.latency_s, 1);
-    EXPECT_GE(link.seconds_per_byte, 0);  // 0 where other work hides it
+    EXPECT_GE(link.seconds_per_byte, 0);  // 0 if other work hides it
     EXPECT_LT(link.seconds_per_byte, 1e-6);
   }
   EXPECT_GT(network.add_seconds_per_byte, 1e-12);
   EXPECT_EQ(network.cards, 1);
   EXPECT_TRUE(network.longest_message == 0 || network.longest_message == 1 << 19);
-  // The engine works as before after the probe.
+  // The engine still works after the probe.
   std::vector<float> buffer{1, 2};
   const auto transfers = find_schedule("ring").all_reduce(mpi_world().placement(), 2, {});
   mpi_world().start_all_reduce(buffer, transfers).wait();

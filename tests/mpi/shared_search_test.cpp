@@ -15,7 +15,7 @@ namespace winnow::dedup::shared_search_test {
 
 using comm::mpi_world;
 
-// Chains of codes near each other, heaps of equal ones, and some of quality 0.
+// Chains of near codes, groups of equal ones, and some rows of quality 0.
 Fingerprints table_of(std::size_t rows) {
   CounterRng rng = test_rng(8);
   std::vector<TestImage> images;
@@ -118,7 +118,7 @@ TEST(SharedSearch, FailsOnAllRanksWhereASearchFails) {
     links ? links(codes, rows, 8, sink) : find_edges(codes, rows, 8, sink);
   };
   EXPECT_THROW(with_shared_search(mpi_world(), fail), Error);
-  // Everybody is still in step.
+  // All ranks are still in step.
   with_shared_search(mpi_world(), [](const LinkSource&) {});
 }
 

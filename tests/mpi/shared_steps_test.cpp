@@ -1,4 +1,4 @@
-// Pictures are compared by all ranks together: with the result of one, and ending together.
+// All ranks compare pictures together. The result is that of one rank, and all end together.
 
 #include "dedup/ranks/shared_steps.h"
 
@@ -21,19 +21,19 @@ namespace winnow::dedup::shared_steps_test {
 
 using comm::mpi_world;
 
-// All bits of what was said of pairs.
+// All bits of the results for pairs.
 using Said = std::tuple<std::uint32_t, std::uint32_t, std::uint32_t, bool, std::vector<double>>;
 std::vector<Said> said_of(std::span<const VerifiedPair> pairs) {
   std::vector<Said> said;
   for (const auto& [a, b, probability, map, lacks_details, is_shown] : pairs) {
-    EXPECT_FALSE(is_shown);  // by no closer look yet
+    EXPECT_FALSE(is_shown);  // no closer look has been taken yet
     said.emplace_back(a, b, std::bit_cast<std::uint32_t>(probability), lacks_details,
                       std::vector{map.xx, map.xy, map.x0, map.yx, map.yy, map.y0});
   }
   return said;
 }
 
-// Chains of rows that are near by codes, whatever they show.
+// Chains of rows with near codes, whatever they show.
 std::vector<Edge> near_rows(std::uint32_t rows) {
   std::vector<Edge> near;
   for (std::uint32_t row = 0; row + 3 < rows; row += 3) near.push_back({row, row + 3, 4});
@@ -46,7 +46,7 @@ class SharedSteps : public testing::Test {
     static const Pictures made(9);
     return made;
   }
-  // On rank 0, with pictures that no other rank has.
+  // Verifies on rank 0 with pictures that no other rank has.
   static Verification shared(const PictureSource& source, VerifyOptions options = {}) {
     Verification found;
     with_shared_work(mpi_world(),
@@ -84,7 +84,7 @@ TEST_F(SharedSteps, SayTheSameOnAnyNumberOfRanks) {
   EXPECT_EQ(found.counts.registered, want.counts.registered);
 }
 
-// More than are dealt out at once, of which many are flat and have no landmarks.
+// More rows than one round assigns. Many of them are flat and have no landmarks.
 TEST_F(SharedSteps, DealLandmarksOutInRounds) {
   constexpr std::uint32_t kRows = 8192 + 100;
   const auto source = [](std::uint32_t row) {
@@ -116,7 +116,7 @@ TEST_F(SharedSteps, OfNoPicturesFindNothing) {
   with_shared_work(mpi_world(), none);
 }
 
-// The exception on all ranks when rank 0 throws this one.
+// Expects this error on all ranks if rank 0 throws it.
 void expect_error_of_root(const std::function<void()>& work, int exit_code,
                           const std::string& text) {
   try {
@@ -132,7 +132,7 @@ void expect_error_of_root(const std::function<void()>& work, int exit_code,
 }
 
 TEST_F(SharedSteps, FailOnAllRanksWhereAPictureCannotBeRead) {
-  for (const std::uint64_t last : {40, 120}) {  // number of landmarks, and of pairs
+  for (const std::uint64_t last : {40, 120}) {  // during landmarks, and during pairs
     std::atomic<std::uint64_t> read = 0;
     const PictureSource source = [&](std::uint32_t row) {
       if (++read > last) throw SystemError("thumbnails: no such page");
@@ -140,7 +140,7 @@ TEST_F(SharedSteps, FailOnAllRanksWhereAPictureCannotBeRead) {
     };
     expect_error_of_root([&] { shared(source); }, 1, "no such page");
   }
-  with_shared_work(mpi_world(), [](const SharedWork&) {});  // everybody is still in step
+  with_shared_work(mpi_world(), [](const SharedWork&) {});  // all ranks are still in step
 }
 
 TEST_F(SharedSteps, StopAllRanksWhereOneIsStopped) {

@@ -10,8 +10,7 @@
 
 namespace winnow::comm {
 
-// Starts the all-reduce of `buffer` by the named schedule. The transfers live as long as the
-// result.
+// Starts the all-reduce of `buffer` by the named schedule. The result keeps the transfers alive.
 template <class T>
 Pending start(Communicator& comm, std::vector<T>& buffer, std::string_view schedule,
               const ScheduleOptions& options, Reduction reduction = Reduction::kSum) {

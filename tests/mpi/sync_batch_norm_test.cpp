@@ -1,4 +1,5 @@
-// Batch norm over the micro-batches of all ranks: k ranks learn what one does from the whole batch.
+// Batch norm over the micro-batches of all ranks: k ranks learn what one rank learns from the whole
+// batch.
 
 #include "tests/train/sync_batch_norm.h"
 
@@ -15,7 +16,8 @@ using comm::mpi_world;
 constexpr std::size_t kSamples = 12;  // a multiple of 1, 2, 3, 4
 constexpr int kSteps = 10;
 
-// For gray images of 8 x 8 pixels: as many norms as for larger ones, in a quarter of the time.
+// A net for grey images of 8 x 8 pixels: as many norms as for larger images, in a quarter of the
+// time.
 Graph small_graph(std::int64_t micro_batch) {
   NetOptions options = small_images(micro_batch);
   options.height_px = options.width_px = 8;
@@ -45,7 +47,7 @@ pipeline::Batch rows_of(const pipeline::Batch& batch, std::size_t first, std::si
   return rows;
 }
 
-// Micro-batches [first, last) of `micro_batches` are rank `rank`'s.
+// Micro-batches [first, last) of `micro_batches` belong to rank `rank`.
 struct Share {
   std::size_t first, last;
 };
@@ -60,7 +62,7 @@ struct Cut {
   std::size_t micro_batches = 1;
   bool synchronized = true;
   bool reproducible = false;
-  std::size_t bucket_bytes = 4096;  // many buckets are under way while norms wait
+  std::size_t bucket_bytes = 4096;  // many buckets are in flight while norms wait
 };
 
 Graph graph_of(const Cut& cut) {
@@ -69,7 +71,8 @@ Graph graph_of(const Cut& cut) {
   return synchronize_batch_norms(graph, static_cast<std::int64_t>(cut.micro_batches));
 }
 
-// The same batch at every step, of all ranks of `world` together; each lane has one micro-batch.
+// All ranks of `world` learn together from the same batch in every step. Each lane has one
+// micro-batch.
 Learnt learn_in_ranks(comm::Communicator& world, const Cut& cut, const MakeBackend& make,
                       double lr) {
   const Graph graph = graph_of(cut);
@@ -94,7 +97,7 @@ Learnt learn_in_ranks(comm::Communicator& world, const Cut& cut, const MakeBacke
   return learnt;
 }
 
-// Likewise, of one rank alone: the first one of `world` computes it, and all have it.
+// The same by a single rank: the first rank of `world` computes, and all get the result.
 Learnt learn_alone(comm::Communicator& world, const Cut& cut, const MakeBackend& make, double lr) {
   Learnt learnt{make_model(graph_of(cut), 7), std::vector<double>(kSteps)};
   if (world.rank() == 0) learnt = learn_in_ranks(*comm::make_single(), cut, make, lr);

@@ -1,5 +1,5 @@
-// All-reduces, reduce-scatters and all-gathers of every type of elements, by every schedule, with
-// and without checksums, at many numbers of ranks.
+// All-reduces, reduce-scatters and all-gathers of every element type by every schedule, with and
+// without checksums, at many numbers of ranks.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -43,7 +43,7 @@ T element(double value) {
   }
 }
 
-// Error of one rounding.
+// The error of one rounding.
 template <class T>
 double epsilon() {
   if constexpr (std::is_same_v<T, BF16>) {
@@ -73,7 +73,7 @@ bool same_on_all_ranks(const std::vector<T>& values) {
   return mpi_sum({same_bits(values, of_root) ? 0.0 : 1.0})[0] == 0;
 }
 
-// As double, since whole numbers up to 3 add up exactly in any type for up to 85 ranks.
+// Sums of integers up to 3 are exact in any type for up to 85 ranks. They are held as doubles here.
 std::vector<double> whole_numbers(std::size_t count, int rank) {
   std::vector<double> out(count);
   for (std::size_t i = 0; i < count; ++i) {
@@ -106,7 +106,7 @@ std::vector<double> values_of(const std::vector<T>& elements) {
 
 std::vector<std::size_t> counts() {
   const auto p = static_cast<std::size_t>(mpi_world().size());
-  if (p > 8) return {0, 1, p - 1, p + 1, 257, 1009};  // they share few cores
+  if (p > 8) return {0, 1, p - 1, p + 1, 257, 1009};  // many ranks share few cores
   return {0, 1, p - 1, p, p + 1, 97, 255, 257, 1009, 4099};
 }
 
@@ -133,7 +133,7 @@ TYPED_TEST(Types, WholeNumbersAddUpExactly) {
   }
 }
 
-// The bound of any order of size() - 1 roundings; on all ranks the same bits.
+// The bound on size() - 1 roundings in any order. All ranks have the same bits.
 TYPED_TEST(Types, OthersAreAsNearAsRoundingsAllow) {
   if constexpr (!std::is_integral_v<TypeParam>) {
     for (const Schedule& schedule : schedules()) {
@@ -195,7 +195,7 @@ TEST(F16, SumsBeyondTheLargestAreInfinite) {
   }
 }
 
-// Buffers of 16 bits have the sums of f32 with that wire, to the bit.
+// Sums in buffers of 16 bits equal those of f32 with this wire format, to the bit.
 template <class Small>
 void expect_sums_of_the_wire(Wire wire) {
   for (const Schedule& schedule : schedules()) {
@@ -228,7 +228,7 @@ TYPED_TEST(Types, RepeatToTheBitWithAndWithoutChecksums) {
   mpi_world().use_checksums(false);
 }
 
-// A buffer with the sum in each rank's share, then the whole of it on every rank.
+// Checks the sum in each rank's share, and then the whole buffer on every rank.
 TYPED_TEST(Types, SharesAreSummedAndGathered) {
   const int rank = mpi_world().rank();
   const int ranks = mpi_world().size();
@@ -251,7 +251,7 @@ TYPED_TEST(Types, SharesAreSummedAndGathered) {
             if (i >= share.begin && i < share.begin + share.count) {
               ASSERT_EQ(value_of(buffer[i]), expected[i]) << schedule.name;
             } else {
-              buffer[i] = element<TypeParam>(99);  // received from others
+              buffer[i] = element<TypeParam>(99);  // the other ranks must overwrite it
             }
           }
           mpi_world().start_all_gather(buffer, gather).wait();
@@ -263,7 +263,7 @@ TYPED_TEST(Types, SharesAreSummedAndGathered) {
   mpi_world().use_checksums(false);
 }
 
-// Two buckets and an exchange of data at a time, each rank at a pace of its own.
+// Two buckets and an exchange of data at a time, with each rank at its own pace.
 TYPED_TEST(Types, SeveralInFlightWhileRanksDally) {
   const int rank = mpi_world().rank();
   const auto ranks = static_cast<std::size_t>(mpi_world().size());

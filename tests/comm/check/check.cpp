@@ -14,7 +14,7 @@ namespace winnow::comm {
 
 namespace {
 
-// Ranks below a number that is the same for all sets that meet.
+// A set of ranks. Sets that are combined must have the same limit `ranks`.
 class RankSet {
  public:
   explicit RankSet(std::size_t ranks) : words_((ranks + kDigits - 1) / kDigits) {}
@@ -25,7 +25,7 @@ class RankSet {
     std::ranges::transform(words_, other.words_, words_.begin(), std::bit_or<>());
   }
 
-  // The lowest rank that is in both, or in this but not in the other one; -1: there is none.
+  // The lowest rank in both sets, or in this set but not in the other; -1: none.
   int lowest_shared(const RankSet& other) const { return lowest(other, std::bit_and<>()); }
   int lowest_missing_in(const RankSet& other) const {
     return lowest(other, [](std::uint64_t mine, std::uint64_t theirs) { return mine & ~theirs; });
@@ -45,12 +45,12 @@ class RankSet {
   std::vector<std::uint64_t> words_;
 };
 
-// Chains may run in any order against each other, so on one rank their ranges must not meet.
+// Chains may run in any order relative to each other, so their ranges on one rank must not overlap.
 std::string check_chains_apart(int rank, std::span<const Transfer> transfers) {
   std::vector<Transfer> sorted(transfers.begin(), transfers.end());
   std::erase_if(sorted, [](const Transfer& transfer) { return transfer.count == 0; });
   std::ranges::stable_sort(sorted, {}, &Transfer::begin);
-  // The furthest end so far, and the furthest of any other chain than that one's.
+  // The furthest end so far, and the furthest end of any other chain.
   std::size_t furthest = 0;
   std::size_t second = 0;
   int furthest_chain = std::numeric_limits<int>::min();
@@ -79,8 +79,8 @@ std::string check_chains_apart(int rank, std::span<const Transfer> transfers) {
   return "";
 }
 
-// The content of each rank's buffer: sets of ranks over the elementary ranges, which no transfer
-// cuts.
+// The contents of each rank's buffer: a set of ranks for each elementary range. Elementary ranges
+// are those that no transfer cuts.
 class Buffers {
  public:
   Buffers(const TransferLists& transfers_of_rank, std::size_t count) : count_(count) {
@@ -105,7 +105,7 @@ class Buffers {
     terms_.resize(ranks);
   }
 
-  // A rank has nothing but its own share.
+  // Leaves each rank only its own share.
   void keep_shares() {
     for (std::size_t rank = 0; rank < held_.size(); ++rank) {
       const auto [first, last] = indices_of_share(rank);
@@ -115,8 +115,8 @@ class Buffers {
     }
   }
 
-  // The transfers of one round run together, its additions afterwards: what is copied into no other
-  // may touch.
+  // The transfers of one round run at once, its additions afterwards. So no other transfer may
+  // touch the target of a copy.
   bool meet(const Transfer& a, const Transfer& b) const {
     const bool copies =
         a.kind == Transfer::Kind::kReceiveCopy || b.kind == Transfer::Kind::kReceiveCopy;
@@ -197,7 +197,7 @@ class Buffers {
   }
 
  private:
-  // A message of the current round whose content is to be added.
+  // Contributions that a message of the current round brought, still to be added.
   struct Term {
     const Transfer* receive;
     std::vector<RankSet> sets;
@@ -209,7 +209,7 @@ class Buffers {
     return all;
   }
 
-  // Whether a rank has all that is wanted in elementary ranges [first, last).
+  // Expects a rank to hold everything wanted in the elementary ranges [first, last).
   std::string check_held(std::size_t rank, std::size_t first, std::size_t last,
                          const RankSet& wanted) const {
     for (std::size_t i = first; i < last; ++i) {
@@ -241,7 +241,7 @@ class Buffers {
 
 namespace {
 
-// `prepare` and then `check_end` get the buffers before and after all transfers.
+// Calls `prepare` with the buffers before all transfers, and `check_end` after them.
 std::string check_collective(const TransferLists& transfers_of_rank, std::size_t count,
                              const std::function<void(Buffers&)>& prepare,
                              const std::function<std::string(const Buffers&)>& check_end) {

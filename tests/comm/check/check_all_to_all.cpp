@@ -26,12 +26,12 @@ class ExchangeBuffers {
   std::size_t out_size(int rank) const { return out_[static_cast<std::size_t>(rank)].back(); }
   std::size_t in_size(int rank) const { return in_[static_cast<std::size_t>(rank)].back(); }
 
-  // Sends only read, and read another buffer than receives write.
+  // Sends only read, and from another buffer than receives write to.
   bool meet(const Transfer& a, const Transfer& b) const {
     return a.kind != Transfer::Kind::kSend && b.kind != Transfer::Kind::kSend && overlap(a, b);
   }
 
-  // The element at the same distance from the beginning of its part, and not beyond its end.
+  // Elements must keep their distance from the beginning of their part, and lie within it.
   std::string mismatch(int sender, int receiver, const Transfer& send,
                        const Transfer& receive) const {
     const auto from = static_cast<std::size_t>(sender);
@@ -57,7 +57,7 @@ class ExchangeBuffers {
 
   std::string end_round(int) { return ""; }
 
-  // Everything but the part a rank keeps, once.
+  // Everything must have arrived once, except the part that a rank keeps.
   std::string check_complete() {
     for (std::size_t rank = 0; rank < ranks_; ++rank) {
       std::vector<Transfer>& arrived = arrived_[rank];
@@ -88,7 +88,8 @@ class ExchangeBuffers {
   }
 
   std::size_t ranks_;
-  std::vector<std::vector<std::size_t>> out_;  // [rank][peer]: where the part begins; one more
+  // [rank][peer]: where the part begins; one extra element
+  std::vector<std::vector<std::size_t>> out_;
   std::vector<std::vector<std::size_t>> in_;
   std::vector<std::vector<Transfer>> arrived_;
 };

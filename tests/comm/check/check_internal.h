@@ -12,13 +12,15 @@
 #include "common/comm/schedule/schedule.h"
 #include "common/error.h"
 
-// Shared by the checks of all collectives: the order of lists, and the matching and moving of
-// messages. Each check has a type `Buffers` for the content of messages, with:
+// Common parts of the checks of all collectives: the order of lists, and matching and moving
+// messages.
 //
-// meet       (const Transfer& a, const Transfer& b): transfers of one round disturb each other
-// mismatch   (int sender, int receiver, const Transfer& send, const Transfer& receive)
-// deliver    the same arguments
-// end_round  (int rank): all messages of the rank's round have been delivered
+// The contents of messages are a type of each check, `Buffers`, with these members:
+//
+//   meet       (const Transfer& a, const Transfer& b): two transfers of one round conflict
+//   mismatch   (int sender, int receiver, const Transfer& send, const Transfer& receive)
+//   deliver    the same arguments
+//   end_round  (int rank): all messages of the rank's round have been delivered
 //
 // All except the first return "" or the sentence to report.
 namespace winnow::comm {
@@ -39,8 +41,8 @@ inline bool overlap(const Transfer& a, const Transfer& b) {
   return a.begin < b.begin + b.count && b.begin < a.begin + a.count;
 }
 
-// Checks a rank's list alone: order, peers and ranges, given the elements of its send buffer and of
-// its receive buffer.
+// Checks a rank's list on its own: order, peers and ranges. `out` and `in` are the sizes of the
+// buffers that it sends from and receives into.
 inline std::string check_list(int rank, std::span<const Transfer> transfers, int ranks,
                               std::size_t out, std::size_t in) {
   const std::string who = "rank " + std::to_string(rank);
@@ -63,8 +65,8 @@ inline std::string check_list(int rank, std::span<const Transfer> transfers, int
   return "";
 }
 
-// One chain on all ranks. A message moves only when both its sender and its receiver have reached
-// its round: what works so works with any amount of buffering.
+// Runs one chain on all ranks. A message moves only when its sender and receiver have both reached
+// its round. A schedule that works like this works with any amount of buffering.
 template <class Buffers>
 class ChainRun {
  public:
@@ -91,11 +93,11 @@ class ChainRun {
  private:
   struct Party {
     std::span<const Transfer> transfers;
-    std::vector<std::size_t> partner;  // for each transfer: the index of the peer's transfer
+    std::vector<std::size_t> partner;  // for each transfer, the index of the peer's transfer
     std::vector<bool> moved;           // for each transfer
     std::size_t begin = 0;             // the current round is transfers [begin, end)
     std::size_t end = 0;
-    std::size_t waiting = 0;  // transfers of the current round that have not moved
+    std::size_t waiting = 0;  // number of messages of the current round
   };
   struct Message {
     int sender;
@@ -146,7 +148,7 @@ class ChainRun {
     return "";
   }
 
-  // Begins the next round of `rank` and moves every message whose other side is ready.
+  // Begins the next round of `rank`, and moves every message whose other end is ready.
   std::string enter_round(std::size_t rank) {
     Party& me = parties_[rank];
     if (std::string fault = buffers_.end_round(static_cast<int>(rank)); !fault.empty()) {
@@ -214,8 +216,8 @@ class ChainRun {
   std::vector<std::size_t> entering_;  // ranks whose current round is done
 };
 
-// Runs the chains of all ranks one after the other in their order, in which executors start them.
-// If that works, any number of them may be in progress at once.
+// Runs the chains of all ranks one after another, in the order in which an executor starts them. If
+// this works, any number of them can be in progress at once.
 template <class Buffers>
 std::string run_chains(const TransferLists& transfers_of_rank, Buffers& buffers) {
   const std::size_t ranks = transfers_of_rank.size();
