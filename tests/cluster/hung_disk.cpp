@@ -1,12 +1,12 @@
-// A library to preload (LD_PRELOAD) that makes a disk hang: reads, writes and syncs of what lies
-// below a folder, and first looks at its mapped pages, wait while a file exists, and then go on as
-// if nothing was. Everything else is left alone.
+// A library to preload (LD_PRELOAD) that makes a disk hang. While a flag file exists, these calls
+// below a folder wait: reads, writes, syncs, and the first access to its mapped pages. Then they
+// continue as if nothing had happened. Everything else is unaffected.
 //
 //   HUNG_DISK_ROOT  the folder
-//   HUNG_DISK_FLAG  the file's name, to which "-HOST" is added: one host's disk hangs, no other's
+//   HUNG_DISK_FLAG  name of the flag file; "-HOST" is appended, so that only one host's disk hangs
 //
-// Mapped pages are those of mmap(), up to kMostMaps at a time. A thread of its own takes them away
-// while the disk hangs; who touches one waits in the handler of SIGSEGV.
+// Mapped pages are those of mmap(), up to kMostMaps at a time. A thread removes access to them
+// while the disk hangs. A thread that touches such a page waits in the handler of SIGSEGV.
 #include <dlfcn.h>
 #include <signal.h>
 #include <sys/mman.h>
@@ -27,14 +27,14 @@ namespace {
 constexpr std::size_t kMostMaps = 256;
 
 struct Map {
-  std::atomic<char*> data = nullptr;  // null: free
+  std::atomic<char*> data = nullptr;  // null: unused
   std::atomic<std::size_t> size = 0;
   std::atomic<int> protection = 0;
 };
 
 std::array<Map, kMostMaps> maps;
-std::mutex maps_mutex;                 // guards changes of `maps`; the handler only reads them
-std::atomic<bool> is_hanging = false;  // maps are taken away
+std::mutex maps_mutex;                 // for writers of `maps`; the handler only reads them
+std::atomic<bool> is_hanging = false;  // access to maps is removed
 
 std::string variable(const char* name) {
   const char* value = std::getenv(name);
@@ -74,7 +74,7 @@ Call* next(const char* name) {
 
 struct sigaction before {};
 
-// Waits for the disk where the address is of a map; else it is what it always was.
+// Waits for the disk if the address lies in a map; otherwise does what the previous handler does.
 void handle(int number, siginfo_t* info, void*) {
   const auto* at = static_cast<const char*>(info->si_addr);
   for (const Map& map : maps) {
@@ -83,7 +83,7 @@ void handle(int number, siginfo_t* info, void*) {
     while (is_hanging) pause_a_little();
     return;
   }
-  ::sigaction(number, &before, nullptr);  // happens again, and there
+  ::sigaction(number, &before, nullptr);  // the fault occurs again and is handled there
 }
 
 void protect_all(bool hang) {
@@ -96,7 +96,7 @@ void protect_all(bool hang) {
   if (!hang) is_hanging = false;
 }
 
-// Looks for the flag until the process ends.
+// Watches the flag until the process ends.
 [[noreturn]] void watch() {
   const std::string hangs = flag();
   for (;; pause_a_little()) {
@@ -105,7 +105,7 @@ void protect_all(bool hang) {
   }
 }
 
-// Once, at the first map of the folder: what has none of it needs no thread.
+// Started at the first map of the folder, because other processes need no thread.
 void begin_to_watch() {
   static std::once_flag once;
   std::call_once(once, [] {

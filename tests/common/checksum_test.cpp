@@ -6,7 +6,7 @@
 
 namespace winnow::checksum_test {
 
-// As `xxh128sum` and `xxhsum -H3` print them.
+// The output of `xxh128sum` and `xxhsum -H3`.
 TEST(Checksum, IsXxh3) {
   EXPECT_EQ(to_hex(xxh3_128({})), "99aa06d3014798d86001c324468d497f");
   EXPECT_EQ(to_hex(xxh3_128(as_bytes("abc"))), "06b05ab6733a618578af5f94892f3950");
@@ -34,7 +34,7 @@ TEST(Checksum, AStreamInAnyPiecesGivesTheSame) {
   EXPECT_EQ(stream.digest(), xxh3_128(as_bytes("abc")));
 }
 
-// XXH3 treats short inputs of each length class in its own way.
+// XXH3 treats short inputs differently in each class of lengths.
 TEST(Checksum, AStreamOfAnyLengthGivesBothHashes) {
   std::string text;
   for (int length = 0; length < 1100; ++length) {

@@ -36,7 +36,7 @@ TEST(ClassRemarks, SpellingsOfOneNameHaveOneKey) {
 }
 
 TEST(ClassRemarks, EachIsSaidWithWhatToDo) {
-  // none, train, val, test
+  // Counts of none, train, val, test.
   EXPECT_THAT(class_remarks(Names{"a", "b"}, {{{}, {1, 1}, {1, 0}, {}}}), IsEmpty());
   EXPECT_THAT(class_remarks(Names{"a", "b"}, {{{3, 1}, {}, {}, {}}}), IsEmpty());
   EXPECT_THAT(class_remarks(Names{"a", "b"}, {{{}, {}, {1, 0}, {0, 1}}}), IsEmpty());

@@ -18,7 +18,7 @@ void write(const fs::path& path, const std::string& text) {
   std::ofstream(path) << text;
 }
 
-// A machine that is made up.
+// A simulated machine.
 class Machine : public testing::Test {
  protected:
   void process(const std::string& id, const std::string& name, int above,
@@ -52,7 +52,7 @@ TEST_F(Machine, CoresAreReadHoweverManyThereAre) {
   EXPECT_FALSE(cores_of(0).empty()) << "this machine has one";
 }
 
-// In the root cpuset a process may run on all cores that there could ever be.
+// In the root cpuset, a process may run on all cores that could ever exist.
 TEST_F(Machine, CoresThatAreNotOnlineAreNotCounted) {
   process("self", "winnow", 7, "0-239");
   write(root_ / "sys/devices/system/cpu/online", "0-3,6\n");

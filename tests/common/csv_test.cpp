@@ -10,7 +10,7 @@ namespace winnow::csv_test {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-// "line: field|field" of every row, with the text cut into pieces of any size.
+// "line: field|field" for every row. The text is fed in pieces of `piece` characters.
 std::vector<std::string> rows_of(std::string_view text, char delimiter = ',',
                                  std::size_t piece = 1) {
   std::vector<std::string> rows;

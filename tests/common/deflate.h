@@ -7,7 +7,7 @@
 
 namespace winnow::test {
 
-// The header and checksum around deflated data, as zlib's windowBits. Also for inflateInit2().
+// The header and checksum around compressed data, as zlib's windowBits; also for inflateInit2().
 inline constexpr int kZlibStream = MAX_WBITS;
 inline constexpr int kGzipStream = MAX_WBITS + 16;
 
@@ -16,7 +16,7 @@ struct DeflateOptions {
   int window_bits = kZlibStream;
 };
 
-// One whole stream of `bytes`, of which there must be less than 4 GiB.
+// Compresses `bytes` into a single stream. They must be less than 4 GiB.
 inline std::string deflated(const std::string& bytes, const DeflateOptions& options = {}) {
   z_stream z{};
   if (deflateInit2(&z, options.level, Z_DEFLATED, options.window_bits, 8, Z_DEFAULT_STRATEGY) !=

@@ -48,7 +48,7 @@ TEST(File, WhatIsWrittenIsReadBack) {
   EXPECT_EQ(read_text(folder / "a"), text);
   write_file_durably(folder / "a", "");
   EXPECT_TRUE(read_file(folder / "a").empty());
-  EXPECT_EQ(files_in(folder.path()), 1U);  // no temporary file is left
+  EXPECT_EQ(files_in(folder.path()), 1U);  // no temporary file remains
 }
 
 TEST(File, ErrorsNameThePathAndTheReason) {
@@ -65,7 +65,7 @@ TEST(File, ErrorsNameThePathAndTheReason) {
   EXPECT_THAT(system_error_of([&] { replace_symlink(missing, "x"); }), names_it);
 }
 
-// Files of this process may grow to `bytes` only: a write fails after a part of it is done.
+// Limits the files of this process to `bytes`: a larger write fails after part of it is done.
 class FileSizeLimit {
  public:
   explicit FileSizeLimit(rlim_t bytes) : handler_(std::signal(SIGXFSZ, SIG_IGN)) {
@@ -123,7 +123,7 @@ TEST(File, AFullDiskLeavesTheOldBytes) {
               AllOf(HasSubstr(path.string()), HasSubstr("No space left")));
   EXPECT_EQ(read_text(path), "old");
   EXPECT_EQ(files_in(disk.path), 1U);
-  write_file_durably(path, std::string(20 << 10, 'n'));  // room again
+  write_file_durably(path, std::string(20 << 10, 'n'));  // there is room again
   EXPECT_EQ(read_text(path).size(), 20U << 10);
 }
 
@@ -172,7 +172,7 @@ TEST(File, ADurableFileIsThereWhenItIsFinished) {
     first.append(as_bytes(text));
     want += text;
   }
-  DurableFile file = std::move(first);  // with what it has gathered
+  DurableFile file = std::move(first);  // including its buffer
   file.write_at(10, as_bytes("in the midst"));
   want.replace(10, 12, "in the midst");
   const InputFile written = file.written();
@@ -212,7 +212,7 @@ TEST(File, MappedFilesHoldTheBytes) {
   EXPECT_TRUE(MappedFile(folder / "empty").bytes().empty());
 }
 
-// A pipe, and a device where this user may make one (that of /dev/null, in a folder of the test).
+// A pipe and, if this user may create one, a device (like /dev/null, in the test's folder).
 std::vector<fs::path> special_files(const TemporaryFolder& folder) {
   std::vector<fs::path> made;
   const auto add = [&](const fs::path& path, int failed) {
@@ -320,7 +320,7 @@ TEST(File, AppendedTextComesAfterWhatIsThere) {
   for (const char* line : {"one\n", "two\n"}) {
     AppendFile file(folder / "log");
     file.append(line);
-    EXPECT_THAT(read_text(folder / "log"), testing::EndsWith(line));  // without a sync
+    EXPECT_THAT(read_text(folder / "log"), testing::EndsWith(line));  // not synced yet
     file.sync();
   }
   EXPECT_EQ(read_text(folder / "log"), "one\ntwo\n");
@@ -345,7 +345,7 @@ TEST(Csv, QuotesOnlyWhatMustBeQuoted) {
   EXPECT_EQ(csv_field("two\nlines"), "\"two\nlines\"");
 }
 
-// Several writers of one path do not write into each other's file, and the last one stays.
+// Several writers of one path do not write into each other's files, and the last one wins.
 TEST(DurableFile, WritersOfOnePathDoNotMeet) {
   const TemporaryFolder folder;
   const std::filesystem::path path = folder / "list.csv";
@@ -360,7 +360,7 @@ TEST(DurableFile, WritersOfOnePathDoNotMeet) {
     third.append(as_bytes(std::string("given up")));
     first.finish();
     EXPECT_EQ(read_text(path), one);
-    DurableFile fourth(path);  // takes the name that the first had, not the second's
+    DurableFile fourth(path);  // takes the name that the first one had, not the second one's
     fourth.append(as_bytes(std::string("4")));
     second.finish();
     EXPECT_EQ(read_text(path), two);
@@ -371,7 +371,7 @@ TEST(DurableFile, WritersOfOnePathDoNotMeet) {
   for ([[maybe_unused]] const auto& entry : std::filesystem::directory_iterator(folder.path()))
     ++files;
   EXPECT_EQ(files, 1U);
-  // Files that a killed writer left are reused.
+  // A temporary file of a killed writer is reused.
   write_new_file(path.string() + ".tmp", as_bytes(std::string("left behind, and longer")));
   write_file_durably(path, "5");
   EXPECT_EQ(read_text(path), "5");

@@ -10,8 +10,8 @@
 
 namespace winnow::test {
 
-// Pictures from integer formulas, which other programs can reproduce: "ramp", "lcg" (noise), "blob"
-// or "tri". Three channels.
+// An image made by an integer formula, so that other programs can make the same: "ramp", "lcg"
+// (noise), "blob" or "tri". Three channels.
 inline Image formula_image(std::string_view kind, int width, int height) {
   Image image(height, width, 3);
   std::uint32_t state = 1;
@@ -41,7 +41,7 @@ inline Image formula_image(std::string_view kind, int width, int height) {
   return image;
 }
 
-// FNV-1a, 64 bits: short enough to reimplement where golden values are made.
+// FNV-1a with 64 bits: short enough to be reimplemented where golden values are made.
 inline std::uint64_t fnv1a(std::span<const std::uint8_t> bytes) {
   std::uint64_t hash = 0xCBF29CE484222325;
   for (const std::uint8_t byte : bytes) hash = (hash ^ byte) * 0x100000001B3;

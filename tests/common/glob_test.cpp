@@ -38,7 +38,7 @@ TEST(Glob, FitsWholePathsPartByPart) {
   }
 }
 
-// The definition, part by part.
+// The definition, applied part by part.
 bool fits_by_trying(const std::string& glob, const std::string& path) {
   const auto head = [](const std::string& s) { return s.substr(0, s.find('/')); };
   const auto tail = [](const std::string& s) { return s.substr(s.find('/') + 1); };

@@ -7,14 +7,15 @@
 
 namespace winnow::test {
 
-// CPU seconds of this thread so far.
+// Processor time of this thread, in seconds.
 inline double processor_seconds() {
   std::timespec t{};
   ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
   return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
 }
 
-// CPU seconds of `work`: the least of three calls, so that other load on the machine counts little.
+// Processor time of `work` in seconds: the minimum of three calls, to reduce the influence of a
+// busy machine.
 inline double processor_seconds_of(const std::function<void()>& work) {
   double least = std::numeric_limits<double>::infinity();
   for (int i = 0; i < 3; ++i) {
@@ -25,12 +26,12 @@ inline double processor_seconds_of(const std::function<void()>& work) {
   return least;
 }
 
-// Ratio of the time of `work` for 8 * `size` to that for `size`: about 8 if time is linear in size,
-// about 64 if it is quadratic.
+// How many times longer `work` takes for 8 * `size` than for `size`. Linear time gives about 8,
+// quadratic time about 64.
 inline double growth(int size, const std::function<void(int)>& work) {
   const double once = processor_seconds_of([&] { work(size); });
   return processor_seconds_of([&] { work(8 * size); }) / once;
 }
-inline constexpr double kGrowthOfLinear = 22;  // upper limit, between the two
+inline constexpr double kGrowthOfLinear = 22;  // the limit for linear time, between 8 and 64
 
 }  // namespace winnow::test

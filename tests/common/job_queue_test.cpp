@@ -48,9 +48,9 @@ TEST(JobQueue, NamesWhoHoldsAJob) {
   EXPECT_EQ(holders[0].process, ::getpid());
   EXPECT_FALSE(holders[0].host.empty());
   fs::resize_file(folder / "queue" / "claims" / job_key(jobs[0]),
-                  0);  // held up before it wrote that
+                  0);  // delayed before it wrote that
   EXPECT_TRUE(another.holders(jobs).empty());
-  claim.reset();  // as a process that died leaves it
+  claim.reset();  // as a dead process leaves it
   EXPECT_TRUE(another.holders(jobs).empty());
 }
 
@@ -93,7 +93,7 @@ TEST(JobQueue, GivesUpAClaimWithItsHolder) {
   EXPECT_TRUE(queue.claim_next(jobs).claim);
 }
 
-// As a lane's run goes on when the lane was killed.
+// As when a lane is killed while its run goes on.
 TEST(JobQueue, IsHeldByAProcessThatWasGivenTheDescriptor) {
   const TemporaryFolder folder;
   const std::vector<std::string> jobs{"a"};
@@ -158,7 +158,7 @@ TEST(JobQueue, RefusesResultsThatAreDamaged) {
   EXPECT_THROW(queue.outcome("a"), FormatError);
 }
 
-// In memory that workers share: the steps they have begun, and how many they may.
+// In memory shared by the workers: the number of steps begun, and the number allowed.
 class Pace {
  public:
   Pace()
@@ -190,7 +190,7 @@ class Pace {
   Steps* steps_;
 };
 
-// A job that takes some steps, goes on where it was killed, and sees whether another has begun it
+// A job of a few steps. It resumes where it was killed, and notices if another worker has begun it
 // since.
 std::string do_job(const Claim& claim, const std::string& job, Pace& pace) {
   fs::create_directories(claim.folder());
@@ -263,11 +263,11 @@ TEST(JobQueue, GivesTheSameTableWhereverItsWorkersWereKilled) {
   Pace pace;
   pace.allow(0);
   for (int i = 0; i < 3; ++i) workers.push_back(start(killed, jobs, pace));
-  // The steps that are allowed by the last kill are fewer than half of those that there are.
+  // The last kill allows fewer than half of all steps.
   for (int kill = 1; kill <= 20; ++kill) {
     pace.allow(7 * kill + 6);
     pace.wait_for(7 * kill);
-    // Makes it likely that the kill lands at any place of the work.
+    // Makes it likely that kills hit any point of the work.
     std::this_thread::sleep_for(std::chrono::microseconds(random.below(3000)));
     pid_t& victim = workers[random.below(3)];
     ::kill(victim, SIGKILL);

@@ -124,7 +124,7 @@ TEST(JsonReader, RefusesNesting) {
   EXPECT_THROW(JsonReader("[[]]", {"FILE", "", 1}), FormatError);
 }
 
-// Looking through an object for each of its names would take minutes here.
+// Searching an object for each of its names would take minutes here.
 TEST(JsonReader, TakesTimeThatTheLengthBounds) {
   const auto of_names = [](int count) {
     std::string text = "{";

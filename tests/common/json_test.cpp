@@ -63,7 +63,7 @@ class Drawn {
  public:
   explicit Drawn(unsigned seed) : random_(seed) {}
 
-  // A value of each of both kinds.
+  // The same random value for both libraries.
   std::pair<Json, Library> value(int levels) {
     switch (random_() % (levels == 0 ? 5 : 7)) {
       case 0:
@@ -207,7 +207,7 @@ TEST(Json, SaysWhyATextIsNone) {
   EXPECT_EQ(why(R"(["[[[[", "\"[[[[", "\\"])", 1), "");
   EXPECT_EQ(why(R"(["\\",[[]]])", 2), "its JSON is nested too deep");
   EXPECT_EQ(why("]]]]", 0), "it is not JSON");
-  EXPECT_EQ(why("\"\\", 0), "it is not JSON");  // cut short after the backslash
+  EXPECT_EQ(why("\"\\", 0), "it is not JSON");  // cut off after the backslash
   EXPECT_EQ(why(R"({"b": {"a": 1, "a": 2}})"), "it has \"a\" twice");
   EXPECT_EQ(why(R"([{"a": 1}, {"a": 2}])"), "");
 }

@@ -64,7 +64,7 @@ TEST_F(ListTextTest, EveryEncodingIsTheSameText) {
   }
 }
 
-// Characters and line ends fall on both sides of the pieces that a file is read in.
+// Characters and line ends fall on both sides of the pieces in which a file is read.
 TEST_F(ListTextTest, LongTextsAreReadInPieces) {
   std::u16string text;
   std::string want;
@@ -81,7 +81,7 @@ TEST_F(ListTextTest, LinesEndInLfInCrLfOrInCr) {
     const std::string text = "one"s + end + end + "two" + end + "three";
     EXPECT_THAT(read_list_lines(file(text)), ElementsAre("one", "", "two", "three"));
   }
-  EXPECT_EQ(read_list_text(file("a\rb\nc")), "a\rb\nc");  // a CR of its own, within a line
+  EXPECT_EQ(read_list_text(file("a\rb\nc")), "a\rb\nc");  // a lone CR, within a line
   EXPECT_THAT(read_list_lines(file("")), ElementsAre());
 }
 

@@ -7,7 +7,7 @@ namespace winnow::machine_load_test {
 TEST(MachineLoad, BusyIsWhatIsNeitherIdleNorWaiting) {
   const auto ticks = parse_processor_ticks("cpu  10 20 30 400 50 6 7 8 9 10\ncpu0 1 2 3 4");
   ASSERT_TRUE(ticks);
-  EXPECT_EQ(ticks->busy, 10u + 20 + 30 + 6 + 7 + 8);  // guests are counted among the first two
+  EXPECT_EQ(ticks->busy, 10u + 20 + 30 + 6 + 7 + 8);  // guest times are part of the first two
   EXPECT_EQ(ticks->all, ticks->busy + 450);
 }
 

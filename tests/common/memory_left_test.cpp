@@ -1,4 +1,4 @@
-// Memory that control groups leave, in folders made here.
+// Files of control groups, in folders made here.
 #include "common/memory_left.h"
 
 #include <gtest/gtest.h>

@@ -18,7 +18,7 @@ using testing::HasSubstr;
 
 class Npy : public testing::Test {
  protected:
-  // A file as numpy.save() makes it.
+  // A file like that of numpy.save().
   template <class T>
   void save(const std::string& header, const std::vector<T>& values, int major = 1) {
     ByteWriter out;

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-// Functions of the module that opencv_codecs.cpp loads.
+// The functions of the loaded module that opencv_codecs.cpp calls.
 extern "C" {
 bool winnow_opencv_encode(const std::string& ending, const cv::Mat& picture,
                           std::vector<unsigned char>& out, const std::vector<int>& options);

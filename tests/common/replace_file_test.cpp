@@ -19,7 +19,7 @@ TEST(ReplaceFile, ReadersHaveTheOldTextOrTheNew) {
   replace_file(path, "old");
   const InputFile before(path);
   replace_file(path, "anew");
-  EXPECT_EQ(before.size(), 3U);  // who opened it before still reads all of it
+  EXPECT_EQ(before.size(), 3U);  // a reader that opened it before still reads all of it
   EXPECT_EQ(read_text(path), "anew");
   EXPECT_FALSE(fs::exists(folder.path() / "figures.tmp"));
 }

@@ -23,7 +23,7 @@ Image noise(int height, int width, int channels, std::uint64_t seed) {
   return image;
 }
 
-// Pillow's algorithm written once more, slowly and with the C library's sine, as an oracle.
+// Oracle: Pillow's algorithm, implemented simply and with the C library's sine.
 double filter_value(ResampleFilter filter, double x) {
   x = std::abs(x);
   if (filter == ResampleFilter::kBilinear) return x < 1 ? 1 - x : 0;
@@ -90,7 +90,7 @@ Image slow_resize(const Image& in, int height, int width, ResampleFilter filter)
   return slow_resize(in, whole, height, width, filter);
 }
 
-// A picture, what it is resized to, and FNV-1a of the pixels, those of its gray ones, too.
+// A picture, the size it is resized to, and FNV-1a of the resulting pixels, also of its grey form.
 struct Golden {
   std::string kind;
   int width;
@@ -238,8 +238,8 @@ TEST(Resample, RowsMayBePadded) {
   EXPECT_EQ(to_gray(part), to_gray(copy.view()));
 }
 
-// The last pixel of the last row lies at the end of the allocation: the address sanitizer sees a
-// read beyond it.
+// The last pixel of the last row lies at the end of the allocation, so the address sanitizer
+// detects a read beyond it.
 TEST(Resample, ReadsNothingBeyondTheImage) {
   for (int width = 1; width < 20; ++width) {
     for (const int channels : {1, 3}) {

@@ -10,7 +10,7 @@ namespace winnow::rng_test {
 
 using Words = std::array<std::uint32_t, 4>;
 
-// Known answers for philox4x32-10, published with the paper's reference code.
+// Known answers for philox4x32-10, published with the reference code of the paper.
 TEST(Rng, PhiloxGivesTheKnownAnswers) {
   EXPECT_EQ(philox4x32({0, 0, 0, 0}, {0, 0}),
             (Words{0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8}));
@@ -32,7 +32,7 @@ TEST(Rng, AStreamIsPhiloxOfItsKeyAndUse) {
   }
 }
 
-// A permutation of a large data set draws more than 2^26 numbers of one stream.
+// A permutation of a large data set draws more than 2^26 numbers from one stream.
 TEST(Rng, AStreamDoesNotRepeatAfter2To26Numbers) {
   CounterRng rng(9, 1, 2, RandomUse::kOrder);
   CounterRng again = rng;
@@ -73,7 +73,7 @@ TEST(Rng, BelowIsUniform) {
     for (int i = 0; i < static_cast<int>(each * bound); ++i) counts.at(rng.below(bound)) += 1;
     double chi_squared = 0;
     for (const double count : counts) chi_squared += (count - each) * (count - each) / each;
-    // Mean bound - 1, variance twice that: six deviations.
+    // The mean is bound - 1, the variance twice that; the limit is six standard deviations.
     EXPECT_LE(chi_squared, bound - 1 + 6 * std::sqrt(2.0 * (bound - 1)) + 1e-9) << bound;
   }
   // A bound that does not divide 2^32: plain scaling would give some values twice as often.

@@ -11,15 +11,15 @@ namespace winnow::small_float_test {
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
-// Whatever lies between two neighbours goes to the nearer, the middle to the even one. Both formats
-// are ordered as their bits are, and float holds the middles exactly.
+// A value between two neighbours is rounded to the nearer one, the middle to the even one. Both
+// formats are ordered like their bits, and float represents the middles exactly.
 template <class Small>
 void expect_nearest_even(std::uint16_t infinity) {
   for (std::uint16_t bits = 0; bits < infinity; ++bits) {
     const Small low{bits};
     const Small high{static_cast<std::uint16_t>(bits + 1)};
     const float a = to_float(low);
-    // Where the next would be if the format went on.
+    // The next value if the format had more exponents.
     const float b = high.bits == infinity
                         ? a + (a - to_float(Small{static_cast<std::uint16_t>(bits - 1)}))
                         : to_float(high);
@@ -59,7 +59,7 @@ TEST(SmallFloat, NanAndInfinitiesStay) {
     EXPECT_EQ(to_float(to_f16(sign * 1e30F)), sign * kInfinity);
     EXPECT_EQ(to_float(to_bf16(sign * std::numeric_limits<float>::max())), sign * kInfinity);
   }
-  // Also those whose set bits are all cut off.
+  // Also NaNs whose set bits are all cut off.
   for (const std::uint32_t bits : {0x7f800001U, 0x7fc00000U, 0xff800001U, 0x7fffffffU}) {
     EXPECT_TRUE(std::isnan(to_float(to_f16(std::bit_cast<float>(bits))))) << bits;
     EXPECT_TRUE(std::isnan(to_float(to_bf16(std::bit_cast<float>(bits))))) << bits;

@@ -8,20 +8,20 @@
 
 namespace winnow::test {
 
-// Whether tests run all of their cases instead of some: WINNOW_TEST_ALL=1.
+// Whether tests that run a sample of their cases run all of them: WINNOW_TEST_ALL=1.
 inline bool run_all() {
   const char* const all = std::getenv("WINNOW_TEST_ALL");
   return all != nullptr && std::string_view(all) == "1";
 }
 
-// `few`, or `all` if all cases are to run. Prints which.
+// `few`, or `all` if all cases are run. Prints how many of how many.
 inline std::size_t some_of(std::string_view what, std::size_t all, std::size_t few) {
   const std::size_t taken = run_all() || all < few ? all : few;
   std::printf("%.*s: %zu of %zu\n", static_cast<int>(what.size()), what.data(), taken, all);
   return taken;
 }
 
-// A fixed sample of `few` cases, a random one from each of as many equal parts; or all.
+// `few` of the cases, or all. Takes one at random from each of `few` equal parts, always the same.
 template <class T>
 std::vector<T> some_of(std::string_view what, const std::vector<T>& all, std::size_t few) {
   const std::size_t taken = some_of(what, all.size(), few);

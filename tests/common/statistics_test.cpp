@@ -12,7 +12,7 @@
 
 namespace winnow::statistics_test {
 
-// Numbers of SciPy 1.17 (betainc, norm.ppf, t.isf, t.sf, binomtest, ttest_rel).
+// Results of SciPy 1.17 (betainc, norm.ppf, t.isf, t.sf, binomtest, ttest_rel).
 TEST(Distributions, AreThoseOfSciPy) {
   EXPECT_NEAR(incomplete_beta(0.5, 0.5, 0.3), 0.36901011956554536, 1e-12);
   EXPECT_NEAR(incomplete_beta(2, 3, 0.4), 0.5248, 1e-12);
@@ -87,7 +87,7 @@ TEST(PairedDifference, OfFoldsIsTheCorrectedResampledTest) {
   const PairedDifference folds = paired_difference(a, b, 0.95, 0, 1.0 / 3);
   EXPECT_EQ(folds.mean, plain.mean);
   EXPECT_EQ(folds.deviation, plain.deviation);
-  // 1/4 + 1/3 for 1/4.
+  // The corrected variance has 1/4 + 1/3 in place of 1/4.
   const double wider = std::sqrt(7.0 / 3);
   EXPECT_NEAR(folds.interval->most - folds.mean, wider * (plain.interval->most - plain.mean),
               1e-12);
@@ -100,7 +100,7 @@ TEST(PairedDifference, SaysNothingOfOnePairAndNothingCertainOfFewImages) {
   const std::vector<double> one{0.5};
   EXPECT_FALSE(paired_difference(one, one).interval);
   EXPECT_FALSE(paired_difference(one, one).p);
-  // Three seeds of 100 images, each with one image more right.
+  // Three seeds with 100 images. The second recipe has one more image right for each seed.
   const std::vector<double> a{0.90, 0.91, 0.92};
   const std::vector<double> b{0.91, 0.92, 0.93};
   const PairedDifference got = paired_difference(a, b, 0.95, 0.01);
@@ -177,7 +177,7 @@ TEST(Holm, IsThatOfR) {
   EXPECT_NEAR(*known[2], 0.04, 1e-12);
 }
 
-// Simulations. Each says how often something is true of experiments whose truth is known.
+// Simulations: how often a statement is true in experiments with a known truth.
 
 class Simulation {
  public:
@@ -197,7 +197,7 @@ class Simulation {
   CounterRng rng_{1, 0, 0, RandomUse::kTest};
 };
 
-// Accuracies of `seeds` runs of two recipes: a seed shifts both, and each has noise of its own.
+// Accuracies of `seeds` runs of two recipes. A seed shifts both; each run also has its own noise.
 struct Accuracies {
   std::vector<double> a;
   std::vector<double> b;
@@ -220,7 +220,7 @@ TEST(Simulated, PairedIntervalsCoverAtTheirRate) {
         const Accuracies runs = accuracies(world, seeds, -0.004, 0.003);
         return paired_difference(runs.a, runs.b, confidence).interval->has(-0.004);
       });
-      EXPECT_NEAR(covered, confidence, 0.018) << seeds;  // more than three deviations
+      EXPECT_NEAR(covered, confidence, 0.018) << seeds;  // more than three standard deviations
     }
   }
 }
@@ -250,7 +250,7 @@ TEST(Simulated, NoLossIsNotClaimedOfALossOfTwiceTheMargin) {
     EXPECT_LT(claims(seeds, 2 * margin, 0.02), 0.05) << seeds;  // noise hides everything
     EXPECT_NEAR(claims(seeds, margin, 0.002), 0.05, 0.014) << seeds;
   }
-  EXPECT_GT(claims(5, 0, 0.002), 0.9);  // where there is none it is seen
+  EXPECT_GT(claims(5, 0, 0.002), 0.9);  // without any loss, this is detected
 }
 
 TEST(Simulated, IntervalsOfSharesCover) {
@@ -265,7 +265,8 @@ TEST(Simulated, IntervalsOfSharesCover) {
   }
 }
 
-// Two nets on 400 images: `a` and `b` of them are right by one alone.
+// Two nets on 400 images. `a` and `b` are the expected numbers of images that only the one net has
+// right.
 PairedHits nets(Simulation& world, double a, double b) {
   PairedHits hits;
   for (int i = 0; i < 400; ++i) {

@@ -8,7 +8,7 @@
 
 namespace winnow {
 
-// A fresh folder for one test, removed with it.
+// A new folder for one test, removed at its end.
 class TemporaryFolder {
  public:
   TemporaryFolder() {

@@ -23,8 +23,9 @@
 
 namespace winnow::test {
 
-// Ranks that are threads of this process, each on its own machine unless `nodes` says otherwise:
-// collectives without MPI. No rank may fail.
+// Ranks that are threads of this process: collectives without MPI.
+// Machines    Each rank has its own, unless `nodes` says otherwise.
+// Errors      No rank may fail.
 class ThreadRanks {
  public:
   explicit ThreadRanks(int ranks, std::vector<int> nodes = {})
@@ -35,7 +36,7 @@ class ThreadRanks {
     }
   }
 
-  // Calls `work` on all ranks; returns when all have returned.
+  // Calls `work` on every rank. Returns when all calls have returned.
   void run(const std::function<void(comm::Communicator&)>& work) {
     std::vector<std::thread> threads;
     for (int rank = 0; rank < ranks_; ++rank) {
@@ -50,8 +51,8 @@ class ThreadRanks {
 
  private:
   struct Operation {
-    std::vector<std::span<std::byte>> in_place;       // one for each rank
-    std::vector<std::span<const std::byte>> out;      // one for each rank
+    std::vector<std::span<std::byte>> in_place;       // for each rank
+    std::vector<std::span<const std::byte>> out;      // for each rank
     std::vector<std::span<const std::size_t>> parts;  // parts of `out`
     int here = 0;
     int done = 0;
@@ -66,7 +67,7 @@ class ThreadRanks {
     int local_size() const noexcept override { return 1; }
     const comm::Placement& placement() const noexcept override { return placement_; }
 
-    // Transfers only determine the order of additions; here it is the order of ranks.
+    // Transfers only decide the order of additions. Here it is the order of ranks.
     comm::Pending start(const comm::Collective& what, std::span<const comm::Transfer>) override {
       comm::visit(what.buffer, [&]<class T>(std::span<T> buffer) {
         if constexpr (std::is_integral_v<T>) {
@@ -122,7 +123,7 @@ class ThreadRanks {
       start_all_to_all(out, out_offsets, in, in_offsets, {}).wait();
     }
     void barrier() override { broadcast({}, 0); }
-    // Arrival of this rank alone: no test here asks for the others'.
+    // For this rank alone: no test here asks when the others arrived.
     Arrival start_barrier() override { return comm::make_single()->start_barrier(); }
     double adding_seconds() const noexcept override { return 0; }
     [[noreturn]] void abort(int exit_code) noexcept override { std::_Exit(exit_code); }
@@ -183,7 +184,7 @@ class ThreadRanks {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [&] { return operation.here == ranks_; });
   }
-  // When it returns, no rank uses another's memory any more.
+  // When it returns, the memory of all ranks is unused.
   void leave(Operation& operation) {
     std::unique_lock lock(mutex_);
     ++operation.done;

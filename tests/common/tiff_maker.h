@@ -11,7 +11,7 @@ namespace winnow::test {
 
 struct TiffEntry {
   std::uint32_t tag = 0;
-  std::uint32_t type = 4;  // 1: a BYTE, 3: a SHORT, 4: a LONG, 16: a LONG8
+  std::uint32_t type = 4;  // 1: BYTE, 3: SHORT, 4: LONG, 16: LONG8
   std::vector<std::uint64_t> values;
 };
 
@@ -20,13 +20,13 @@ struct TiffOptions {
   std::uint32_t height = 64;
   std::uint32_t samples = 3;
   std::uint32_t bits = 8;
-  std::uint32_t tile_width = 0;  // 0: in strips
+  std::uint32_t tile_width = 0;  // 0: strips
   std::uint32_t tile_height = 0;
   std::uint32_t strip_rows = 0;  // 0: one strip
   bool deflated = true;
 };
 
-// A strip or a tile of the options' size, with few distinct values.
+// The data of one strip or tile of the size in the options, with few distinct values.
 inline std::string tiff_block(const TiffOptions& o) {
   const std::uint64_t width = o.tile_width > 0 ? o.tile_width : o.width;
   const std::uint64_t rows =
@@ -38,7 +38,8 @@ inline std::string tiff_block(const TiffOptions& o) {
   return deflated(pixels, {.level = 1});
 }
 
-// All strips or tiles share the same bytes of the file, `block_bytes` from its eighth byte on.
+// The entries of a file. All strips or tiles are the same `block_bytes` bytes, from byte 8 of the
+// file.
 inline std::vector<TiffEntry> tiff_entries(const TiffOptions& o, std::size_t block_bytes) {
   const bool tiled = o.tile_width > 0;
   const auto parts = [](std::uint64_t whole, std::uint64_t part) {
@@ -66,7 +67,7 @@ inline std::vector<TiffEntry> tiff_entries(const TiffOptions& o, std::size_t blo
   return entries;
 }
 
-// Entries with one tag stay in their order.
+// A TIFF file. Entries with the same tag keep their order.
 inline std::string tiff_file(std::vector<TiffEntry> entries, const std::string& block) {
   const auto number = [](std::uint64_t value, std::size_t bytes) {
     std::string out;

@@ -11,7 +11,7 @@
 
 namespace winnow::to_stderr_test {
 
-// Replaces stderr for a while by the file with this number; -1: closed.
+// Replaces stderr by another descriptor; -1: closed.
 class Replaced {
  public:
   explicit Replaced(int with) : before_(::dup(STDERR_FILENO)) {
@@ -53,7 +53,7 @@ TEST(ToStderr, WritesWhatItIsGiven) {
   ::close(pipe.ends[0]);
 }
 
-// None of them ends the process, and errno stays what it was.
+// No failure ends the process, and errno is preserved.
 TEST(ToStderr, GoesOnWhereNothingCanBeWritten) {
   const std::string large(1 << 20, 'x');
   Pipe broken;
@@ -98,7 +98,7 @@ TEST(ToStderr, LeavesAPipeSignalOfOthersAlone) {
   ::close(broken.ends[1]);
 }
 
-// In a child, as it closes what this process needs.
+// In a child, because it closes what this process needs.
 TEST(ToStderrDeathTest, AClosedStreamIsNoNumberOfAFile) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   EXPECT_EXIT(

@@ -17,9 +17,9 @@ TEST(Utf8, WritesOtherBytesAsCharacters) {
   EXPECT_EQ(to_utf8("caf\xE9"), "caf\xEE\xBF\xA9");  // U+EFE9
   EXPECT_EQ(to_utf8("\xC0\x80"), "\xEE\xBF\x80\xEE\xBE\x80");
   EXPECT_EQ(to_utf8("\xEE\xBF\xA9"),
-            "\xEE\xBF\xAE\xEE\xBE\xBF\xEE\xBE\xA9");  // is such a one already
+            "\xEE\xBF\xAE\xEE\xBE\xBF\xEE\xBE\xA9");  // already such a character
 }
 
-// Survival of arbitrary bytes is tested with a JSON parser in tests/pipeline/manifest_test.cpp.
+// The test that any bytes survive needs a JSON parser: tests/pipeline/manifest_test.cpp.
 
 }  // namespace winnow::utf8_test

@@ -8,7 +8,7 @@
 
 namespace winnow::test {
 
-// Reads a table of a file in tests/data/vectors: reference values from other programs.
+// Reads a table of a file of tests/data/vectors: results of other programs for comparison.
 //
 // In      Names: vectors("pipeline/ops", "hashed").
 // Out     Its rows, at least one.

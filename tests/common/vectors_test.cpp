@@ -17,7 +17,7 @@ using testing::ThrowsMessage;
 
 class Vectors : public testing::Test {
  protected:
-  // A file of these tables, as vectors() wants its name.
+  // Writes these tables to a file. Returns its name in the form that vectors() expects.
   std::string file_of(const std::string& json) {
     const auto path = folder_.path() / "file";
     std::ofstream(path.string() + ".json") << json;
@@ -37,7 +37,7 @@ TEST_F(Vectors, AreTheRowsOfATable) {
   EXPECT_THAT(test::reals(rows[0].at("x")), ElementsAre(1, -0.5));
 }
 
-// A test that compares with no rows would pass.
+// A test without rows to compare would pass.
 TEST_F(Vectors, AreNeverNone) {
   EXPECT_THROW(test::vectors("common/no_such_file", "a"), SystemError);
   const std::string file = file_of(R"({"b": [], "c": 7})");

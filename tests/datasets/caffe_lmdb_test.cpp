@@ -35,7 +35,7 @@ std::string raw(std::uint64_t channels, std::uint64_t height, std::uint64_t widt
 
 using Values = std::map<std::string, std::string>;
 
-// As Caffe does it, a thousand to a transaction.
+// As Caffe writes it, with a thousand entries per transaction.
 void write_lmdb(const fs::path& folder, const Values& values) {
   fs::create_directories(folder);
   MDB_env* env = nullptr;
@@ -176,7 +176,7 @@ TEST_F(CaffeLmdbTest, DamageIsRefusedOrReadAndNeverWorse) {
     }
   };
   for (std::size_t at = 0; at < good.size(); ++at) {
-    if (at % 4096 > 200 && at % 4096 < 3900 && at % 31 != 0) continue;  // the ends of each page
+    if (at % 4096 > 200 && at % 4096 < 3900 && at % 31 != 0) continue;  // mostly the ends of pages
     for (const int mask : {0xFF, 0x01, 0x40}) {
       put(at, static_cast<char>(good[at] ^ mask));
       look("byte " + std::to_string(at));
@@ -191,7 +191,7 @@ TEST_F(CaffeLmdbTest, DamageIsRefusedOrReadAndNeverWorse) {
   EXPECT_EQ(source->read(1).error().kind, ReadError::Kind::kIo);
 }
 
-// Else a file of some hundred KB names gigabytes.
+// Otherwise a file of some hundred KB could claim gigabytes.
 TEST_F(CaffeLmdbTest, ValuesThatShareTheirPagesAreRefused) {
   write_lmdb(folder_.path(), {{"aaaa", encoded(std::string(9000, 'x'), 0)},
                               {"bbbb", encoded(std::string(9000, 'y'), 1)}});
@@ -213,15 +213,16 @@ TEST_F(CaffeLmdbTest, KeysThatShareTheirPlaceAreRefused) {
                               {"bbbb", encoded(std::string(900, 'y'), 1)}});
   std::string bad = read_text(folder_ / "data.mdb");
   const std::size_t page = bad.rfind("aaaa") / 4096 * 4096;
-  std::memcpy(&bad[page + 18], &bad[page + 16], 2);  // the places of the nodes in the page
+  std::memcpy(&bad[page + 18], &bad[page + 16], 2);  // the positions of nodes in the page
   std::ofstream(folder_ / "data.mdb", std::ios::binary) << bad;
-  // Both are as long as they were: the page has room for both.
+  // Both values keep their lengths: the page has room for both.
   EXPECT_NO_THROW(open_source(folder_.path(), {.format = "caffe-lmdb"}));
-  // With a hundred there is not.
+  // With a hundred it has not.
   std::uint16_t lower = 16 + 2 * 100;
   std::memcpy(&bad[page + 12], &lower, 2);
   for (int i = 0; i < 100; ++i) std::memcpy(&bad[page + 16 + 2 * i], &bad[page + 16], 2);
-  for (const std::size_t meta : {0, 4096}) bad[meta + 16 + 24 + 48 + 32] = 100;  // entries
+  // Number of entries
+  for (const std::size_t meta : {0, 4096}) bad[meta + 16 + 24 + 48 + 32] = 100;
   std::ofstream(folder_ / "data.mdb", std::ios::binary) << bad;
   EXPECT_THAT(refusal({.format = "caffe-lmdb"}), HasSubstr("not a sound LMDB file"));
 }

@@ -16,12 +16,12 @@ using testing::HasSubstr;
 
 constexpr std::size_t kPlane = 1024;
 
-// The byte at `pixel` of plane `channel`.
+// The value at `pixel` of the plane `channel`.
 std::uint8_t value(std::size_t image, std::size_t channel, std::size_t pixel) {
   return static_cast<std::uint8_t>(image * 31 + channel * 80 + pixel * 7 + pixel / 32);
 }
 
-// Records of CIFAR-10, or of CIFAR-100 with its coarse labels.
+// Records of CIFAR-10, or of CIFAR-100 with coarse labels.
 std::string records(const std::vector<int>& labels, bool coarse = false) {
   std::string text;
   for (std::size_t i = 0; i < labels.size(); ++i) {
@@ -108,7 +108,7 @@ TEST_F(CifarTest, EveryCutIsRefusedByTheFilesName) {
   add("data_batch_1.bin", records({1, 2}));
   for (std::size_t size = 2 * 3073; size-- > 1;) {
     fs::resize_file(folder_ / "data_batch_1.bin", size);
-    if (size == 3073) continue;  // the smaller set it might be
+    if (size == 3073) continue;  // this size could be the smaller set
     ASSERT_THAT(refusal(), HasSubstr("data_batch_1.bin has " + std::to_string(size) + " bytes"));
   }
   add("data_batch_1.bin", "");

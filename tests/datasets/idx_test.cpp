@@ -194,7 +194,7 @@ TEST_F(IdxTest, WrongHeadersAreRefused) {
   EXPECT_THAT(refusal(), HasSubstr("first four bytes are wrong"));
   add("train-images-idx3-ubyte", images(2) + "x");
   EXPECT_THAT(refusal(), HasSubstr("longer than its header says"));
-  // Billions of images promised in a small file: no memory is taken for them.
+  // A small file that promises billions of images: no memory is allocated for them.
   std::string boast = images(2);
   boast.replace(4, 12, big_endian(0xFFFFFFFF) + big_endian(1 << 14) + big_endian(1 << 14));
   add("train-images-idx3-ubyte", boast);

@@ -61,7 +61,7 @@ std::vector<std::string> lines(const Source& source) {
   return out;
 }
 
-// "count reason" for each kind of skipped file.
+// "count reason" of everything that was skipped.
 std::vector<std::string> skips(const Source& source) {
   std::vector<std::string> out;
   for (const Skipped& row : source.skipped()) {
@@ -124,7 +124,7 @@ TEST_F(ImageFolderTest, AFewImagesBesideClassFoldersAreLeftOutByName) {
   EXPECT_THAT(skips(*source), ElementsAre("1 beside the class folders"));
   EXPECT_EQ(open(LabelsFrom::kNone)->entries().size(), 3U);
   add("another.jpg");
-  add("third.jpg");  // more than folders: a heap of images
+  add("third.jpg");  // more images than folders: a plain collection of images
   EXPECT_EQ(open()->entries().size(), 5U);
   EXPECT_EQ(open()->description(),
             "image folder: unlabelled, because 3 images lie beside the folders: 'another.jpg', "
@@ -190,7 +190,7 @@ TEST_F(ImageFolderTest, ImagesDirectlyInASplitAreUnlabelled) {
               ElementsAre("test/1.jpg test ", "train/cat/a.jpg train cat"));
 }
 
-// Tiny ImageNet's shape: val/images/*.JPEG is one folder that is no class.
+// Like Tiny ImageNet: val/images/*.JPEG is one folder that is not a class.
 TEST_F(ImageFolderTest, ASplitThatSharesNoClassWithTrainIsUnlabelled) {
   add("train/n01/images/n01_0.JPEG");
   add("train/n02/images/n02_0.JPEG");
@@ -239,7 +239,7 @@ TEST_F(ImageFolderTest, FoldersWithoutImagesBesideSplitsDoNotMatter) {
             "images by their names (1: 1 .txt)");
 }
 
-// A photo store that happens to have a folder "test" loses none of its photos unnoticed.
+// A photo collection that has a folder "test" must not lose its other photos silently.
 TEST_F(ImageFolderTest, ManyImagesBesideASplitAreRefused) {
   add("test/1.jpg");
   for (int i = 0; i < 11; ++i) add("photo" + std::to_string(i) + ".jpg");
@@ -390,7 +390,7 @@ TEST_F(ImageFolderTest, LinksCanBePassedOver) {
   EXPECT_THAT(skips(*source), ElementsAre("2 symbolic links"));
 }
 
-// There are 12! ways through them.
+// There are 12! paths through them.
 TEST_F(ImageFolderTest, FoldersThatAllLinkToEachOtherEnd) {
   constexpr int kFolders = 12;
   for (int i = 0; i < kFolders; ++i) add(std::to_string(i) + "/1.jpg");
@@ -421,7 +421,8 @@ TEST_F(ImageFolderTest, InputsThatCannotBeReadAreListed) {
   add("a/1.jpg", "content");
   add("a/2.jpg", "");
   fs::create_symlink("nowhere.jpg", folder_ / "a/3.jpg");
-  ASSERT_EQ(::mkfifo((folder_ / "a/4.jpg").c_str(), 0600), 0);  // no input: reading it would hang
+  // Not an input: reading it would hang
+  ASSERT_EQ(::mkfifo((folder_ / "a/4.jpg").c_str(), 0600), 0);
   const auto source = open();
   ASSERT_THAT(lines(*source), ElementsAre("a/1.jpg none a", "a/2.jpg none a", "a/3.jpg none a"));
   EXPECT_EQ(source->entries()[0].input_bytes, 7U);
@@ -450,7 +451,7 @@ TEST_F(ImageFolderTest, OrderIsByBytesWhateverOrderFilesWereMadeIn) {
   EXPECT_TRUE(std::is_sorted(source->class_names().begin(), source->class_names().end()));
 }
 
-// Where a folder and files beside it begin alike, '/' sorts between their next characters.
+// If a folder and files next to it begin alike, '/' sorts among their next characters.
 TEST_F(ImageFolderTest, PathsOfAnyDepthAreInTheOrderOfTheirBytes) {
   std::mt19937 random(2);
   std::set<std::string> names;
@@ -506,7 +507,7 @@ TEST_F(ImageFolderTest, FilesWithoutEndingsAreTakenByTheirFirstBytes) {
               ElementsAre("1 no image by its name: .bin", "2 no image by its name: others"));
 }
 
-// Folders in which winnow keeps its own files are no part of a data set, wherever they are.
+// Folders with winnow's own files are no part of a data set, wherever they are.
 TEST_F(ImageFolderTest, CachesInsideASetArePassedOver) {
   add("cat/1.jpg");
   add("dog/2.jpg");
@@ -530,7 +531,7 @@ TEST_F(ImageFolderTest, AFolderThatMayNotBeListedIsAnInputThatCannotBeRead) {
   const fs::path closed = folder_ / "train/dog";
   ASSERT_EQ(::chmod(closed.c_str(), ::geteuid() == 0 ? 0700 : 0), 0);
   const uid_t me = ::geteuid();
-  if (me == 0) {  // root may list all; who may not must reach the folder
+  if (me == 0) {  // root can list everything; other users must be able to reach the folder
     for (fs::path at = folder_ / ""; at != at.root_path(); at = at.parent_path()) {
       fs::permissions(at, fs::perms::group_exec | fs::perms::others_exec | fs::perms::others_read,
                       fs::perm_options::add);

@@ -96,7 +96,7 @@ TEST_F(ListTest, WhatIsNoTableIsRefusedByLine) {
               AllOf(HasSubstr("none of the first 1 file"), HasSubstr("nowhere/1.jpg")));
 }
 
-// Kaggle's way: train.csv beside train/, which holds the files that its ids name.
+// Kaggle's layout: train.csv next to train/, which has the files that its ids name.
 TEST_F(ListTest, FilesAreLookedForInTheFoldersBeside) {
   add("train/x.jpg", "train x");
   add("train/y.jpg", "train y");
@@ -191,7 +191,7 @@ TEST_F(ListTest, DamageIsRefusedOrListed) {
   }
 }
 
-// For every reader of lists, and every encoding that programs write.
+// Every reader of lists accepts every way in which programs write texts.
 TEST_F(ListTest, TextsOfOtherSystemsAreReadAlike) {
   add_images();
   const std::vector<std::pair<std::string, std::string>> lists{

@@ -29,7 +29,7 @@ TEST(NameColumn, HoldsWhatWasPutIn) {
       std::vector<std::string> in_order;
       for (const std::string& name : column) in_order.push_back(name);
       EXPECT_EQ(in_order, names);
-      const NameColumn copy = column;  // which knows where to go on
+      const NameColumn copy = column;  // it remembers the position to continue from
       column.push_back("last");
       EXPECT_EQ(column[count], "last");
       EXPECT_EQ(copy.size(), count);

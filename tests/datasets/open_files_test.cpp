@@ -38,7 +38,7 @@ TEST_F(OpenFilesTest, ThoseUsedLastStayOpen) {
   files.get(0);
   files.get(1);
   files.get(0);
-  files.get(2);  // in the place of 1
+  files.get(2);  // replaces 1
   for (std::size_t i = 0; i < 4; ++i) fs::remove(path(i));
   EXPECT_EQ(text(*files.get(0)), "file 0");
   EXPECT_EQ(text(*files.get(2)), "file 2");

@@ -26,8 +26,8 @@ std::string part(std::uint32_t place, const std::string& data) {
   return kMagic + little_endian(place << 29 | size) + data + std::string((4 - size % 4) % 4, '\0');
 }
 
-// As dmlc's writer does it: cut where the magic number lies at a multiple of four, which is left
-// out.
+// Written like dmlc: cut where the magic number occurs at a multiple of four; the number itself is
+// left out.
 std::string record(const std::string& data) {
   std::vector<std::string> parts;
   std::size_t begin = 0;
@@ -116,7 +116,7 @@ TEST_F(RecordioTest, EveryCutIsRefusedOrAShorterFile) {
   for (std::size_t size = whole.size(); size-- > 4;) {
     fs::resize_file(folder_ / "x.rec", size);
     if (size + 2 >= whole.size() || (size + 3 >= first.size() && size <= first.size())) {
-      EXPECT_TRUE(open_source(folder_.path(), {})->read(0)) << size;  // but for padding
+      EXPECT_TRUE(open_source(folder_.path(), {})->read(0)) << size;  // only padding is missing
     } else {
       EXPECT_THAT(refusal(), AllOf(HasSubstr("x.rec is damaged or cut short at byte"),
                                    HasSubstr("behind the file")))

@@ -11,13 +11,13 @@
 
 namespace winnow::datasets {
 
-// A data set made of files in its own folder.
+// Base of tests whose data set is made of files in a temporary folder.
 class SetInFolder : public testing::Test {
  protected:
   void add(const std::string& name, const std::string& content) const {
     std::ofstream(folder_ / name, std::ios::binary) << content;
   }
-  // The message of the error when it is opened.
+  // The error message on opening the data set.
   std::string refusal(const OpenOptions& options = {}) const {
     try {
       open_source(folder_.path(), options);

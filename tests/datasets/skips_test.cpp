@@ -10,8 +10,7 @@ namespace winnow::datasets::skips_test {
 
 using Reason = std::optional<std::string_view>;
 
-// The expected reason: that of the first of a path's folders, then of the path itself, that has
-// one.
+// Definition: the reason of the first of the path's folders that has one, otherwise of the path.
 Reason of_each_in_turn(std::string_view path, const OpenOptions& options) {
   for (std::size_t end = path.find('/'); end != path.npos; end = path.find('/', end + 1)) {
     if (const Reason reason = skip_reason(path.substr(0, end), options)) return reason;
@@ -47,7 +46,7 @@ TEST(PassedOverAnywhere, IsWhatIsSaidOfTheFirstFolderOrThePath) {
   EXPECT_GT(found, 5'000);
 }
 
-// An archive may give a name of any length.
+// An archive may contain names of any length.
 TEST(PassedOverAnywhere, TakesTimeThatTheNameBounds) {
   for (const char* glob : {"none", "*none", "*a/*b", "a/*/a*/[!a]", "*a*a*a*a*b"}) {
     const OpenOptions options{.exclude = {glob}};

@@ -32,7 +32,7 @@ inline std::string line_of(const Source& source, std::size_t position) {
   return line;
 }
 
-// The bytes of an input, or the error.
+// The bytes of an input, or its error.
 inline std::string content_of(const Source& source, std::size_t position) {
   const auto payload = source.read(position);
   if (!payload) return "error: " + payload.error().detail;

@@ -25,7 +25,7 @@ std::string header(const std::string& text = "MATLAB 5.0 MAT-file, Platform: GLN
   return out + little_endian<std::uint16_t>(0x0100) + "IM";
 }
 
-// In the tag where it fits, as MATLAB does it.
+// A data element of a MAT-file. Small data is stored in the tag, as MATLAB does.
 std::string element(std::uint32_t type, const std::string& data) {
   const auto size = static_cast<std::uint32_t>(data.size());
   if (size > 0 && size <= 4) {
@@ -194,7 +194,7 @@ TEST_F(SvhnTest, DamageIsRefusedOrReadAndNeverWorse) {
       }
       put(at, whole[at]);
     }
-    // Pixels of plain files have no checksum; a few bits of compressed ones mean nothing.
+    // Plain files have no checksum for pixels; in compressed ones a few bits have no meaning.
     EXPECT_EQ(accepted > 100, !is_compressed) << accepted;
   }
 }

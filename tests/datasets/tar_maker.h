@@ -15,7 +15,7 @@ struct MadeMember {
   std::string name;
   std::string content = "bytes";
   unsigned type = AE_IFREG;
-  std::string link_to = {};  // a hard link, if the type is that of a file
+  std::string link_to = {};  // target of a hard link; the type must be that of a file
 };
 
 struct TarStyle {
@@ -23,7 +23,7 @@ struct TarStyle {
   int filter = ARCHIVE_FILTER_NONE;
 };
 
-// An archive in memory, as libarchive writes it.
+// An archive in memory, written by libarchive.
 inline std::string make_tar(const std::vector<MadeMember>& members, TarStyle style = {}) {
   std::string out(1 << 16, '\0');
   for (const MadeMember& m : members)

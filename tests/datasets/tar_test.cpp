@@ -159,7 +159,7 @@ TEST_F(TarTest, LinksAndDevicesArePassedOverAndCounted) {
             "(2), pipes, sockets and devices (1)");
 }
 
-// The same tree, packed with a hard link for each file that is there twice, is the same set.
+// A tree packed with hard links for duplicate files is the same data set.
 TEST_F(TarTest, HardLinksAreTheFilesTheyLeadTo) {
   const std::vector<MadeMember> inner{{"x/9.jpg", "nine"}, {"x/8.jpg", "", AE_IFREG, "x/9.jpg"}};
   const std::vector<MadeMember> members{{"train/a/0.jpg", "zero"},
@@ -193,7 +193,7 @@ TEST_F(TarTest, HardLinksAreTheFilesTheyLeadTo) {
 }
 
 TEST_F(TarTest, InputsThatCannotBeReadAreListed) {
-  // GNU's old sparse file: one byte at 1000000 of a file as large.
+  // GNU's old sparse format: a file with one byte at position 1000000.
   std::string sparse = tar_header("a/2.jpg", "00000001000", 'S');
   const auto put = [&](std::size_t at, const std::string& text) {
     sparse.replace(at, text.size(), text);
@@ -271,7 +271,7 @@ TEST_F(TarTest, StrayImagesAndEmptyClassesAreThoseOfFolders) {
   EXPECT_THAT(refusal("c.tar"), HasSubstr("holds no images"));
 }
 
-// ImageNet's training set.
+// Like ImageNet's training set.
 TEST_F(TarTest, ArchivesInsideAreClasses) {
   const std::string cats = make_tar({{"n01_1.JPEG", "cat one"}, {"n01_2.JPEG", "cat two"}});
   const std::string dogs =
@@ -381,7 +381,7 @@ TEST_F(TarTest, ChainsOfSpecialHeadersEnd) {
   EXPECT_THAT(refusal("a.tar"), HasSubstr("a.tar"));
 }
 
-// Every cut is refused, or gives a part of what is there and a note.
+// Every cut is refused, or gives part of the contents and a note.
 TEST_F(TarTest, CutAtEveryLength) {
   const std::string whole = make_tar({{"cat/1.jpg", "one"}, {"dog/2.jpg", std::string(600, 'd')}},
                                      {ARCHIVE_FORMAT_TAR_PAX_INTERCHANGE, ARCHIVE_FILTER_NONE});

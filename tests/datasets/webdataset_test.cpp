@@ -58,7 +58,7 @@ TEST_F(WebDatasetTest, NeighboursWithOneKeyAreOneSample) {
             "webdataset: 1 shard, 2 classes; 1 further image of a sample left out");
 }
 
-// Two samples of one key, one behind the other, are not told apart by their names.
+// Two adjacent samples with the same key cannot be told apart by their names.
 TEST_F(WebDatasetTest, AnEndingTwiceInASampleIsRefusedByName) {
   const std::vector<std::vector<MadeMember>> bad{
       {{"a.jpg"}, {"a.cls", "0"}, {"a.jpg"}, {"a.cls", "1"}},
@@ -96,12 +96,12 @@ TEST_F(WebDatasetTest, StemsWithLabelsOfTheirOwnAreSamples) {
   EXPECT_THAT(open("dots.tar")->description(), HasSubstr("left out, as 'a.1.jpg' (a sample's key"));
 }
 
-// Which images there are does not depend on whether their labels are read.
+// The set of images does not depend on whether labels are read.
 TEST_F(WebDatasetTest, WithoutLabelsTheSamplesAreTheSame) {
   add("dots.tar", {{"2023.05.0.jpg"},
                    {"2023.05.0.cls", "1"},
                    {"2023.05.1.jpg"},
-                   {"2023.05.1.json", "{"},  // is not read
+                   {"2023.05.1.json", "{"},  // it is not read
                    {"s.jpg"},
                    {"s.seg.png"},
                    {"s.seg.json", "{}"}});

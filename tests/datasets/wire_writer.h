@@ -6,7 +6,7 @@
 
 namespace winnow::test {
 
-// Protocol Buffers written by hand, to make samples.
+// Writes Protocol Buffers by hand, for making samples.
 inline std::string varint(std::uint64_t value) {
   std::string out;
   for (; value >= 0x80; value >>= 7) out += static_cast<char>(value | 0x80);

@@ -14,7 +14,7 @@ using testing::IsEmpty;
 
 constexpr double kStall = 10;
 
-// Four ranks on h1 .. h4, in step 17, each in the midst of its backward pass.
+// Four ranks on h1 .. h4 in step 17, each in its backward pass.
 struct Job {
   std::vector<Member> members{{"h1", 0}, {"h2", 1}, {"h3", 2}, {"h4", 3}};
   std::vector<Seen> seen{4};
@@ -29,7 +29,7 @@ struct Job {
   }
 
   Seen& of(int rank) { return seen[static_cast<std::size_t>(rank)]; }
-  // All but `rank` wait for its gradients.
+  // All ranks except `rank` wait for its gradients.
   void wait_for(int rank, double seconds) {
     for (int r = 0; r < 4; ++r) {
       if (r == rank) continue;
@@ -42,12 +42,12 @@ struct Job {
     of(rank).silent_s = seconds;
     of(rank).idle_s = seconds;
   }
-  // Its machine answers no question any more.
+  // The machine of `rank` no longer answers questions.
   void lose(int rank, double seconds) {
     silence(rank, seconds);
     of(rank).unanswered = 8;
   }
-  // Nobody has done a step, and all wait but for those of whom something else is said.
+  // No rank has done a step. All wait, except those that a test changes.
   void begin() {
     for (int r = 0; r < 4; ++r) {
       of(r).last = {.rank = r, .wait = Wait::kOthers};
@@ -251,7 +251,7 @@ TEST(Diagnosis, TwoTroublesAtOnceAreTwoFindings) {
             (std::vector<Finding>{{Trouble::kDead, {1}, 12, 1}, {Trouble::kFrozen, {3}, 14, 1}}));
 }
 
-// A link or a machine is accused by questions that had time for an answer alone.
+// A link or a machine is blamed only for unanswered questions that had time for an answer.
 TEST(Diagnosis, WithoutEvidenceNoLinkIsAccused) {
   for (const bool starting : {false, true}) {
     Job job;
@@ -269,12 +269,12 @@ TEST(Diagnosis, WithoutEvidenceNoLinkIsAccused) {
   }
 }
 
-// As on a machine that has no core for its thread of heartbeats for a while.
+// This happens if a machine has no core for its heartbeat thread for a while.
 TEST(Diagnosis, ARankThatTookPartWithoutHeartbeatsIsWaitedForSinceItDoesNot) {
   Job job;
   job.wait_for(3, 1);
   job.lose(3, 20);
-  job.of(3).steps_since = 2;  // it was frozen while the link was down, and sent them before
+  job.of(3).steps_since = 2;  // it sent them before it froze, while the link was down
   EXPECT_FALSE(job.seen_by(0)) << job.words(0);
   job.of(3).steps_since = 5;
   EXPECT_EQ(job.seen_by(0)->trouble, Trouble::kUnheard);
@@ -288,13 +288,13 @@ TEST(Diagnosis, ARankThatTookPartWithoutHeartbeatsIsWaitedForSinceItDoesNot) {
   EXPECT_EQ(job.seen_by(0), (Finding{Trouble::kLostMachine, {3}, 11, 2}));
 }
 
-// Whose link it is shows by the machines that are in reach.
+// The reachable machines show whose link is down.
 TEST(Diagnosis, WhileAllOthersAreInDoubtNoLinkIsAccused) {
   Job job;
   job.wait_for(0, 12);
   job.lose(1, 12);
   job.lose(2, 12);
-  job.silence(3, 4);  // perhaps no more than a second behind them
+  job.silence(3, 4);  // perhaps no more than a second behind the others
   EXPECT_FALSE(job.seen_by(0)) << job.words(0);
   job.silence(3, 1);
   EXPECT_EQ(job.seen_by(0)->trouble, Trouble::kLostMachine);
@@ -302,7 +302,7 @@ TEST(Diagnosis, WhileAllOthersAreInDoubtNoLinkIsAccused) {
   job.silence(3, 6);
   job.of(3).machine_answers = true;
   EXPECT_EQ(job.seen_by(0)->trouble, Trouble::kLostMachine);
-  job.of(3).last.stage = Stage::kLeaving;  // says nothing of any link
+  job.of(3).last.stage = Stage::kLeaving;  // no evidence about any link
   EXPECT_EQ(job.seen_by(0)->trouble, Trouble::kLostAll);
 }
 
@@ -466,7 +466,7 @@ TEST(Diagnosis, OneRankAloneSeesItsOwnDisk) {
   const auto found = diagnose(0, seen, members, kStall);
   ASSERT_EQ(found.size(), 1U);
   EXPECT_EQ(found[0].trouble, Trouble::kDisk);
-  seen[0].last.stage = Stage::kForward;  // it may compute as long as it wants
+  seen[0].last.stage = Stage::kForward;  // it may compute as long as it likes
   EXPECT_TRUE(diagnose(0, seen, members, kStall).empty());
 }
 
@@ -484,7 +484,7 @@ TEST(Diagnosis, TheLowestRankThatLivesSpeaks) {
 TEST(Diagnosis, GettingOnIsMoreThanBeingThere) {
   const Status before{.stage = Stage::kBackward, .step = 5, .io_kib = 1000, .cpu = 1};
   Status now = before;
-  EXPECT_FALSE(progressed(before, now));  // in a step computing alone does not count
+  EXPECT_FALSE(progressed(before, now));  // within a step, computing alone is no progress
   now.marks = 1;
   EXPECT_TRUE(progressed(before, now));
   now = before;
@@ -508,7 +508,7 @@ TEST(Diagnosis, GettingOnIsMoreThanBeingThere) {
   }
 }
 
-// A busy machine kept back what it told; then the link of this one went down.
+// A busy machine delayed its messages; then the link of this machine went down.
 TEST(Diagnosis, WhoTookPartInAStepSinceItsLastWordIsSilentSinceThatStep) {
   Job job;
   job.wait_for(0, 1);
@@ -544,13 +544,13 @@ TEST(Straggler, IsNamedWithItsReason) {
   EXPECT_THAT(find_stragglers(job.seen, 0.25), IsEmpty());
 }
 
-// Messages of a slow machine are late, too, so its own time is a small part of a step.
+// Messages of a slow machine are also late, so its own work is a small part of a step.
 TEST(Straggler, ThatTakesSeveralTimesAsLongIsNamedWhereStepsAreSpentOnSending) {
   Job job;
   for (Seen& s : job.seen) s.last.seconds = {.step = 0.6F, .work = 0.018F};
   job.of(3).last.seconds.work = 0.11F;
   EXPECT_EQ(find_stragglers(job.seen, 0.2).at(0).rank, 3);
-  job.of(3).last.seconds.work = 0.05F;  // not three times
+  job.of(3).last.seconds.work = 0.05F;  // less than three times
   EXPECT_THAT(find_stragglers(job.seen, 0.2), IsEmpty());
   for (Seen& s : job.seen) s.last.seconds.step = 6;
   job.of(3).last.seconds.work = 0.11F;
@@ -570,7 +570,7 @@ TEST(Straggler, SeveralAreNamedWhereEachTakesSeveralTimesAsLong) {
   EXPECT_EQ(find_stragglers(job.seen, 0.2).size(), 1);
 }
 
-// It wakes late for what others send, so that its own time is little longer than theirs.
+// It wakes late for messages of others, so its own work is only slightly longer than theirs.
 TEST(Straggler, WhoseCoresAreTakenIsNamedBadlySlow) {
   Job job;
   for (Seen& s : job.seen) {

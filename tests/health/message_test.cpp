@@ -32,7 +32,7 @@ const Status kStatus{.rank = 3,
                      .exit_code = 75,
                      .seconds = {.step = 1, .work = 0.5F, .batch = 0.25F, .exchange = 0.125F}};
 
-// As decode() would take it, but for what `change` does to it.
+// A message that decode() accepts, after `change`.
 Bytes sealed(const Bytes& message) {
   Bytes out(message.begin(), message.end() - 8);
   const std::uint64_t sum = xxh3_64(out);
@@ -79,7 +79,7 @@ TEST(Message, DamagedAnywhereIsNone) {
   }
 }
 
-// Whoever knows the secret may still send anything.
+// A sender who knows the secret may still send anything.
 TEST(Message, ForgedOnesHoldWhatAStatusMayHold) {
   int taken = 0;
   for (std::uint64_t i = 0; i < 20'000; ++i) {

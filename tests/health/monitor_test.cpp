@@ -25,8 +25,8 @@ namespace winnow::health::monitor_test {
 using testing::HasSubstr;
 using namespace std::chrono_literals;
 
-// Messages and ends of monitors, from any thread. Their sinks may outlive this: a thread with a
-// message is left behind if the machine is too busy to end it in time.
+// The reports of monitors and how they end, from any thread. Sinks may outlive it: a thread that
+// reports is left behind if the machine is too busy to end it in time.
 class Records {
  public:
   MonitorSinks sinks() const {
@@ -64,7 +64,7 @@ class Records {
   std::shared_ptr<All> all_ = std::make_shared<All>();
 };
 
-// Asks until `condition` holds, for some minutes of a busy machine.
+// Waits until `condition` holds; on a busy machine that may take minutes.
 bool comes_true(const std::function<bool()>& condition) {
   const auto end = std::chrono::steady_clock::now() + 3min;
   while (!condition()) {
@@ -74,7 +74,7 @@ bool comes_true(const std::function<bool()>& condition) {
   return true;
 }
 
-// Time that goes by where a test says so. For any thread.
+// Simulated time, which advances when a test says so. For any thread.
 class Simulated {
  public:
   void pass(std::chrono::milliseconds time) { now_ += time.count(); }
@@ -86,11 +86,11 @@ class Simulated {
   std::atomic<std::int64_t> now_ = 0;
 };
 
-// Counts what a monitor does by another transport.
+// Forwards to another transport and counts what the monitor does.
 class Counted final : public Transport {
  public:
   struct Counts {
-    std::atomic<int> beats = 0;      // sent to all, after which it waits for the next one
+    std::atomic<int> beats = 0;      // sent to all ranks; then it waits for the next beat
     std::atomic<int> confirmed = 0;  // messages of ranks that were heard
   };
   Counted(std::unique_ptr<Transport> by, int ranks, Counts& counts)
@@ -145,7 +145,7 @@ TEST(Join, OneRankAloneHasNoTransport) {
   EXPECT_EQ(circle.members.size(), 1U);
 }
 
-// Three ranks of this process; rank 1 says something and then nothing more, and at last is gone.
+// Three ranks in this process. Rank 1 says something, falls silent and finally leaves.
 TEST(Monitor, NamesARankThatFallsSilentAndEnds) {
   std::vector<Circle> circles = circles_of(3);
   const Limits limits{.stall_s = 5, .hang_s = 8};
@@ -184,12 +184,13 @@ TEST(Monitor, NamesARankThatFallsSilentAndEnds) {
   EXPECT_EQ(records.ended().front(), 1);
 }
 
-// It takes longer to send than there is between two heartbeats.
+// A transport that needs longer to send than the time between two heartbeats.
 class SlowTransport final : public Transport {
  public:
   struct Log {
     std::atomic<int> beats = 0;
-    std::atomic<int> beats_unheard = 0;  // without having taken all that has come until then
+    // Beats sent before everything that had arrived was received
+    std::atomic<int> beats_unheard = 0;
   };
   SlowTransport(Simulated& time, Log& log) : time_(time), log_(log) {}
 
@@ -201,7 +202,7 @@ class SlowTransport final : public Transport {
   }
   bool probe(int) noexcept override { return true; }
   std::vector<Heard> receive(std::chrono::milliseconds patience) override {
-    took_all_ = patience == 0ms;  // after a wait the machine may keep the thread waiting, too
+    took_all_ = patience == 0ms;  // after a wait, the machine may also delay the thread
     time_.pass(patience);
     return {};
   }
@@ -226,7 +227,7 @@ TEST(Monitor, ListensBeforeItJudgesHoweverLateItIs) {
   EXPECT_EQ(log.beats_unheard, 0);
 }
 
-// Threads that share one core, and would use all of it each.
+// Threads that share one core, each of which would use all of it.
 class Crowd {
  public:
   explicit Crowd(int threads) {
@@ -275,14 +276,14 @@ TEST(Monitor, TellsHowManyCoresItsThreadsWaitFor) {
   }));
 }
 
-// Its last message. Rank 0 then misses nobody, however long it goes on.
+// After its last message, rank 0 misses nobody, however long it continues.
 TEST(Monitor, ALeavingRankIsNotMissed) {
   std::vector<Circle> circles = circles_of(2);
   const Limits limits{.stall_s = 1};
   Pulse zero(0, circles[0].members, circles[0].secret, limits);
   Board board;
   const Records records;
-  const Simulated time;  // none goes by
+  const Simulated time;  // no time passes
   board.begin_step(1);
   board.mark(Stage::kForward);  // for as long as it likes
   auto one = std::make_unique<Monitor>(Pulse(1, circles[1].members, circles[1].secret, limits),
@@ -308,7 +309,7 @@ TEST(Monitor, ALeavingRankIsNotMissed) {
   EXPECT_THAT(records.said(), testing::IsEmpty());
 }
 
-// A launcher that ends all ranks since one is gone leaves them a second.
+// A launcher that ends all ranks because one has gone gives them a second.
 TEST(Monitor, AskedToStopItSaysAtOnceWhoIsGone) {
   std::vector<Circle> circles = circles_of(2);
   Board board;
@@ -327,13 +328,13 @@ TEST(Monitor, AskedToStopItSaysAtOnceWhoIsGone) {
                              true);
   ASSERT_TRUE(comes_true([&] { return counts.confirmed > 0; }));  // it knows the address
   circles[1].transport.reset();
-  time.pass(100ms);  // less than there is between two heartbeats
+  time.pass(100ms);  // less than the time between two heartbeats
   stop = true;
   ASSERT_TRUE(comes_true([&] { return records.has("rank 1"); }));
   EXPECT_TRUE(records.has("is gone, last seen in step 5, forward")) << records.said().front();
 }
 
-// A terminal or a disk that takes nothing until it is let go, and what comes of it.
+// A terminal or disk that accepts nothing until it is released, and the results.
 struct Held {
   std::atomic<bool> let_go = false;
   std::atomic<int> told = 0;
@@ -346,12 +347,12 @@ struct Held {
   }
 };
 
-// A blocked terminal blocks no heartbeat and no end.
+// A blocked terminal delays neither heartbeats nor the end.
 TEST(Monitor, EndsThoughNobodyReadsWhatItSays) {
   Board board;
   board.begin_step(3);
   Simulated time;
-  const auto held = std::make_shared<Held>();  // which a thread that is left behind has, too
+  const auto held = std::make_shared<Held>();  // shared, because a thread may be left behind
   {
     MonitorSinks sinks{.adding_seconds = {},
                        .say = [held](const Sentence&) { held->wait(); },
@@ -412,7 +413,7 @@ TEST(Board, KnowsWhereARankIsAndWhatItWaitsFor) {
   EXPECT_EQ(board.read().bucket, 0xFFFF);
 }
 
-// A board whose time goes by where a test says so.
+// A board with simulated time.
 struct Timed {
   Board::Clock::time_point now{};
   Board board{[this] { return now; }};
@@ -441,7 +442,7 @@ TEST(Board, TypicalStepsLeaveOutTheFirst) {
   EXPECT_FLOAT_EQ(seconds.work, 0.02F);  // neither the batch nor the gradients
 }
 
-// Or the wait after one would be told too late.
+// Otherwise a wait after a delayed step would be reported too late.
 TEST(Board, AStepThatWasHeldUpIsNotTypical) {
   Timed timed;
   for (int i = 0; i < 5; ++i) timed.step(10ms);
@@ -450,7 +451,8 @@ TEST(Board, AStepThatWasHeldUpIsNotTypical) {
   EXPECT_FLOAT_EQ(timed.seconds().step, 0.01F);
 }
 
-// Nor one of the first: a rank that was frozen in its second step is not slow.
+// This also holds for one of the first steps: a rank that was frozen in its second step is not
+// slow.
 TEST(Board, TheFirstStepThatCountsMayBeHeldUp) {
   Timed timed;
   for (const auto takes : {10ms, 1000ms, 10ms}) timed.step(takes);
@@ -458,7 +460,7 @@ TEST(Board, TheFirstStepThatCountsMayBeHeldUp) {
   EXPECT_FLOAT_EQ(timed.seconds().work, 0.01F);
 }
 
-// A watched communicator does what the other does.
+// A watched communicator does the same as the one it wraps.
 TEST(WatchedCommunicator, CountsAndMarksCollectives) {
   test::ThreadRanks ranks(2);
   std::array<Board, 2> boards;

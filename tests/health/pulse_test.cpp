@@ -20,15 +20,15 @@ using testing::Not;
 
 const JobSecret kSecret{std::byte{7}};
 
-// A job in simulated time: ranks take steps together, tell each other how they are, and may freeze,
-// die, lose their link or get no core for a while. What is told to people is kept.
+// A job in simulated time. Ranks take steps together, exchange their status, and may freeze, die,
+// lose their link or get no core for a while. Messages to the user are kept.
 class World {
  public:
   struct Rank {
     bool frozen = false;
     bool dead = false;
-    bool cut_off = false;  // from other machines
-    bool starved = false;  // no core: what comes waits for it
+    bool cut_off = false;  // cut off from other machines
+    bool starved = false;  // no core: messages wait for it
     bool mute = false;     // its machine refuses nothing, as behind a firewall
     std::optional<int> ended;
     std::int64_t step = 1;
@@ -59,12 +59,12 @@ class World {
 
   std::vector<Rank> ranks;
   double now = 0;
-  int muffled = -1;  // nobody hears its heartbeats
+  int muffled = -1;  // a rank whose heartbeats nobody hears
   std::int64_t saved = 0;
   std::int64_t steps_a_second = 1;
   int questions = 0;  // to machines
   int answers = 0;
-  bool steps = true;                              // or all compute one long step
+  bool steps = true;                              // false: all compute one long step
   std::function<void(int rank, Status&)> change;  // changes the status that a rank sends
 
  private:
@@ -129,7 +129,7 @@ class World {
     }
   }
 
-  // Kernels answer whatever processes do, and one question a second of each machine.
+  // A kernel answers whatever its processes do, but only one question per second.
   void probe(int from, int of) {
     ++questions;
     pulses_[static_cast<std::size_t>(from)].asked(of, now);
@@ -180,7 +180,7 @@ TEST(Pulse, AFrozenRankIsNamedOnceAndThatAllGoOn) {
   EXPECT_EQ(world.told().size(), said);
 }
 
-// With short steps, the last message of a rank is soon old.
+// With short steps, a rank's last status is soon old.
 TEST(Pulse, AFrozenRankIsNamedWhereStepsAreShort) {
   World world({});
   world.steps_a_second = 500;
@@ -252,7 +252,7 @@ bool accuses(const std::string& sentence) {
          sentence.find("link") != std::string::npos || sentence.find("gone") != std::string::npos;
 }
 
-// All start on machines that have no core to spare.
+// All ranks start on machines without a spare core.
 TEST(Pulse, RanksThatStartOnABusyMachineAreAccusedOfNothing) {
   int told = 0;
   for (unsigned seed = 0; seed < 100; ++seed) {
@@ -274,7 +274,8 @@ TEST(Pulse, RanksThatStartOnABusyMachineAreAccusedOfNothing) {
   EXPECT_GT(told, 100);
 }
 
-// One that runs seldom reads what came meanwhile, and accuses nobody who was there all the time.
+// A rank that seldom runs reads what arrived meanwhile, and blames nobody who was there all the
+// time.
 TEST(Pulse, ARankThatRunsSeldomAccusesNobody) {
   for (unsigned seed = 0; seed < 50; ++seed) {
     std::mt19937 random(seed);
@@ -299,7 +300,7 @@ TEST(Pulse, ALinkThatIsLostInTheStartIsToldInTime) {
               AllOf(HasSubstr("rank 2 (h3), last seen starting"), HasSubstr("link is down")));
 }
 
-// Where questions are never answered, no answer says nothing.
+// If questions are never answered, a missing answer means nothing.
 TEST(Pulse, BehindAFirewallNoLinkIsAccused) {
   World world({});
   world.ranks[2].mute = true;
@@ -312,8 +313,8 @@ TEST(Pulse, BehindAFirewallNoLinkIsAccused) {
                                             "is there is not known"));
 }
 
-// Rank 0's report on rank 1, which falls silent. Questions are sent at some times only, and none is
-// answered.
+// The report of rank 0 about rank 1, which falls silent. Questions are sent only at some times, and
+// none is answered.
 std::string said_where(const std::function<bool(double now)>& is_sent) {
   Pulse pulse(0, {{"h1", 0}, {"h2", 1}, {"h3", 2}}, kSecret, {});
   const auto hear = [&](int r, double now) {
@@ -334,7 +335,7 @@ std::string said_where(const std::function<bool(double now)>& is_sent) {
   return said;
 }
 
-// Questions that were not sent, or whose answers had no time to come, are no evidence.
+// Questions that were not sent, or whose answers had no time to arrive, are no evidence.
 TEST(Pulse, OnlyQuestionsThatCouldBeAnsweredCount) {
   EXPECT_THAT(said_where([](double) { return true; }), HasSubstr("link is down"));
   const auto within_a_second = [](double now) { return now >= 9 && now < 10; };
@@ -345,7 +346,7 @@ TEST(Pulse, OnlyQuestionsThatCouldBeAnsweredCount) {
   }
 }
 
-// Eight ranks ask as seldom as one, so that a kernel that answers once a second answers them.
+// Eight ranks ask as seldom as one, so that a kernel that answers once per second can answer all.
 TEST(Pulse, RanksOfOneMachineAskTogether) {
   World world({}, {0, 0, 0, 0, 1, 1, 1, 1});
   world.run(20);
@@ -442,7 +443,7 @@ TEST(Pulse, RanksThatWereNeverHeardAreToldOnce) {
 TEST(Pulse, AStragglerIsToldAfterHalfAMinute) {
   World world({});
   world.change = [](int r, Status& s) {
-    // It is not so in each second.
+    // It is not slow in every second.
     s.seconds = {.step = 0.3F, .work = r == 2 && s.step % 8 != 0 ? 0.2F : 0.1F};
   };
   world.run(25);
@@ -456,7 +457,7 @@ TEST(Pulse, AStragglerIsToldAfterHalfAMinute) {
   EXPECT_EQ(world.told().size(), 1U);
 }
 
-// Machines are asked once at the beginning: that one answered then says nothing of later.
+// Machines are asked once at the beginning. An answer from then says nothing about later.
 TEST(Pulse, ALinkThatGoesDownAtTheBeginningLeavesNobodyFrozen) {
   for (int begin = 1; begin <= 12; ++begin) {
     World world({.stall_s = 5});
@@ -470,7 +471,7 @@ TEST(Pulse, ALinkThatGoesDownAtTheBeginningLeavesNobodyFrozen) {
   }
 }
 
-// Nor does it stay untold as another, or itself, was told of before.
+// A straggler is reported again even if another one, or the same, was reported before.
 TEST(Pulse, AStragglerIsToldAnewWhenItWasOver) {
   World world({});
   int slow = 2;
@@ -482,7 +483,7 @@ TEST(Pulse, AStragglerIsToldAnewWhenItWasOver) {
     world.run(seconds);
   };
   run_with(2, 60);
-  run_with(-1, 20);  // for a moment
+  run_with(-1, 20);  // briefly
   run_with(2, 60);
   EXPECT_EQ(world.told().size(), 1U);
   run_with(1, 60);
@@ -497,9 +498,9 @@ TEST(Pulse, AStragglerIsToldAnewWhenItWasOver) {
 TEST(Pulse, ARankThatIsTenTimesAsSlowIsToldAsSoonAsOneThatIsFrozen) {
   World world({});
   world.change = [](int r, Status& s) {
-    s.seconds = {.step = 0.9F, .work = r == 2 ? 0.4F : 0.04F};  // its messages are late, too
+    s.seconds = {.step = 0.9F, .work = r == 2 ? 0.4F : 0.04F};  // its messages are also late
   };
-  world.run(5);  // a few slow steps are none of anybody's business
+  world.run(5);  // a few slow steps are not reported
   EXPECT_TRUE(world.told().empty());
   world.run(5);
   ASSERT_EQ(world.told().size(), 1U);
@@ -517,7 +518,7 @@ TEST(Pulse, TwoThatAreTenTimesAsSlowAreToldBoth) {
   EXPECT_THAT(world.told().at(1), HasSubstr("rank 3 (h4) holds up every step"));
 }
 
-// As where all wait for a frozen one after some steps in which another was slow.
+// As when all wait for a frozen rank, after some steps in which another was slow.
 TEST(Pulse, NobodyIsToldToBeSlowWhereNoStepEnds) {
   World world({});
   world.change = [](int r, Status& s) {
@@ -546,7 +547,7 @@ TEST(Pulse, TheLastWordsNameThoseThatAreGone) {
   };
   pulse.beat({.step = 17}, 0, 0);
   hear({.rank = 1, .stage = Stage::kBackward, .bucket = 3, .step = 17}, 0.2);
-  hear({.rank = 2, .stage = Stage::kLeaving, .step = 17}, 0.2);  // its part is done
+  hear({.rank = 2, .stage = Stage::kLeaving, .step = 17}, 0.2);  // it has finished its part
   EXPECT_TRUE(pulse.last_words(0.3).empty());
   for (const int r : {1, 2}) pulse.hear({.kind = Heard::Kind::kRefused, .rank = r}, 0.4);
   const std::vector<Sentence> words = pulse.last_words(0.5);
@@ -555,7 +556,7 @@ TEST(Pulse, TheLastWordsNameThoseThatAreGone) {
   EXPECT_EQ(words[0].text,
             "rank 1 (h2) is gone, last seen in step 17, backward, bucket 3: its process was killed "
             "or crashed");
-  EXPECT_TRUE(pulse.last_words(0.6).empty());  // once
+  EXPECT_TRUE(pulse.last_words(0.6).empty());  // only once
 }
 
 TEST(Pulse, MessagesOfOthersChangeNothing) {
@@ -563,12 +564,12 @@ TEST(Pulse, MessagesOfOthersChangeNothing) {
   const Bytes strange = encode({.rank = 1}, JobSecret{std::byte{8}});
   EXPECT_FALSE(pulse.hear({.bytes = strange}, 1));
   EXPECT_FALSE(pulse.hear({.bytes = Bytes(2000)}, 1));
-  EXPECT_FALSE(pulse.hear({.bytes = encode({.rank = 0}, kSecret)}, 1));  // its own
+  EXPECT_FALSE(pulse.hear({.bytes = encode({.rank = 0}, kSecret)}, 1));  // its own message
   EXPECT_EQ(pulse.hear({.bytes = encode({.rank = 1}, kSecret)}, 1), 1);
 }
 
-// Faults at random, one or two at once, of ranks on two or four machines: told in time, of the
-// right ranks, and over when they are.
+// Random faults, one or two at a time, of ranks on two or four machines. They are reported in time
+// and for the right ranks, and end when the faults do.
 TEST(Pulse, RandomFaultsAreToldInTime) {
   for (unsigned seed = 0; seed < 200; ++seed) {
     std::mt19937 random(seed);

@@ -17,7 +17,7 @@ namespace winnow::health::udp_transport_test {
 using std::chrono::milliseconds;
 constexpr std::uint32_t kLoopback = 0x7F000001;
 
-// Two ranks of this machine.
+// Two ranks on this machine.
 struct Pair {
   UdpPorts one_ports{};
   UdpPorts two_ports{};
@@ -33,7 +33,7 @@ struct Pair {
   }
 };
 
-// Messages until there are `enough`, or for some minutes.
+// Collects messages until `enough` holds, or for some minutes.
 std::vector<Heard> listen(Transport& transport,
                           const std::function<bool(const std::vector<Heard>&)>& enough) {
   std::vector<Heard> all;
@@ -54,8 +54,8 @@ Bytes text(std::string_view words) {
   return {bytes.begin(), bytes.end()};
 }
 
-// This machine hands datagrams to itself on as they are sent, and so its refusals: what comes
-// before a datagram that is sent now was caused before.
+// This machine delivers datagrams to itself in the order of sending, refusals included. So what
+// arrives before this datagram was caused earlier.
 void send_raw(std::uint16_t port, std::size_t size) {
   const int fd = ::socket(AF_INET, SOCK_DGRAM, 0);
   sockaddr_in to{};
@@ -76,7 +76,7 @@ TEST(UdpTransport, CarriesMessagesBothWays) {
   pair.two->confirm(0, heard[0].from);
   pair.two->send(0, text("well"), true);
   const auto back = listen(*pair.one, kAnyMessage);
-  ASSERT_EQ(back.size(), 1U);  // once, where the address that is known is one of those announced
+  ASSERT_EQ(back.size(), 1U);  // once, if the known address is one of those announced
   EXPECT_EQ(as_text(back[0].bytes), "well");
 }
 
@@ -85,7 +85,7 @@ TEST(UdpTransport, AProcessThatSaysNothingIsOnAMachineThatAnswers) {
   pair.two->send(0, text("here"), false);
   const auto heard = listen(*pair.one, kAnyMessage);
   ASSERT_EQ(heard.size(), 1U);
-  pair.one->probe(1);  // nobody is asked before it was heard
+  pair.one->probe(1);  // a machine is not asked before it was heard
   send_raw(pair.one_at.port, 1);
   EXPECT_EQ(listen(*pair.one, kAnyMessage).size(), 1U);
   pair.one->confirm(1, heard[0].from);

@@ -1,14 +1,13 @@
 // A library to preload (LD_PRELOAD) that makes the files and folders below one folder slow and
-// unreliable, as network storage can be. Everything else is left alone.
+// unreliable, like network storage. Everything else is unaffected.
 //
 //   FAULTY_ROOT       the folder
-//   FAULTY_DELAY_US   what opening a regular file and each read of one take longer
-//   FAULTY_CALLS      faults, CALL=ERROR/N[!] with commas between: every Nth path, chosen by a hash
-//                     of its name below the folder, fails with EIO, ESTALE or ENOLCK, the first
-//                     time only, or always with "!". Calls: open, read (of regular files), list (a
-//                     folder), stat, lock (of a file, by flock)
-//   FAULTY_COUNTS     a file to which what happened is written at the end: "CALL calls faults"
-//   lines
+//   FAULTY_DELAY_US   additional time to open a regular file, and for each read of one
+//   FAULTY_CALLS      faults, as CALL=ERROR/N[!] separated by commas. Every Nth path, chosen by a
+//                     hash of its name below the folder, fails with EIO, ESTALE or ENOLCK: the
+//                     first time only, or always with "!". Calls: open, read (regular files), list
+//                     (folders), stat, lock (of a file, by flock)
+//   FAULTY_COUNTS     a file to which lines "CALL calls faults" are written at the end
 #include <dirent.h>
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -57,7 +56,7 @@ class Storage {
            (path.size() == root_.size() || path[root_.size()] == '/');
   }
 
-  // Whether the call goes wrong: sets errno. Takes its time otherwise.
+  // Whether the call fails; if so, errno is set. A call that succeeds is delayed if `slow`.
   bool fails(Call call, const std::string& path, bool slow) {
     if (slow && delay_us_ > 0) ::usleep(delay_us_);
     const std::lock_guard lock(mutex_);
@@ -139,7 +138,7 @@ class Storage {
   std::array<std::set<std::string>, kCalls> failed_;
   std::array<unsigned long, kCalls> calls_{};
   std::array<unsigned long, kCalls> faults_{};
-  std::map<int, std::string> files_;  // regular ones below the root
+  std::map<int, std::string> files_;  // regular files below the root
 };
 
 const struct Reporter {
@@ -158,7 +157,7 @@ std::string path_behind(int fd) {
   return path.data();
 }
 
-// The path as it was given, made absolute where it is relative to `folder`.
+// The path as given; a relative one is made absolute from `folder`.
 std::string absolute(int folder, const char* path) {
   if (path[0] == '/') return path;
   std::array<char, PATH_MAX> here{};
@@ -169,7 +168,7 @@ std::string absolute(int folder, const char* path) {
   return base + "/" + path;
 }
 
-// Opens by `open` what lies at `path`.
+// Opens the file at `path` with `open`.
 template <class Open>
 int open_at(int folder, const char* path, const Open& open) {
   static const auto real_stat = next<int (*)(const char*, struct stat*)>("stat");
@@ -186,7 +185,7 @@ int open_at(int folder, const char* path, const Open& open) {
   return fd;
 }
 
-// The third argument of open(), which is there for some flags only.
+// The third argument of open(), which only some flags have.
 mode_t mode_of(int flags, va_list more) {
   return (flags & (O_CREAT | O_TMPFILE)) != 0 ? static_cast<mode_t>(va_arg(more, unsigned)) : 0;
 }

@@ -24,7 +24,7 @@ const Check kAtMostOne{"[0, 1]",
 // A program with one verb, `thin`.
 class FlagsTest : public testing::Test {
  protected:
-  // The error for these words; empty: none.
+  // The error message for these words; empty: none.
   std::string refusal(std::string words) {
     try {
       app_.parse(words);

@@ -36,8 +36,8 @@ TEST(Introductions, HaveRoomForSoManyCards) {
   EXPECT_EQ(read->cards.front(), many.cards.front());
 }
 
-// Addresses of the loopback's network are all of this machine, and a port without a listener is one
-// of a bell that is gone.
+// All loopback addresses belong to this machine. A port without a listener is like a bell that is
+// gone.
 TEST(TriedMachines, AnswerRefuseOrAreThisOne) {
   const Doorbell bell;
   std::uint16_t gone = 0;
@@ -60,7 +60,7 @@ TEST(TriedMachines, AnswerRefuseOrAreThisOne) {
   EXPECT_THAT(try_machines({}, own, 60), IsEmpty());
 }
 
-// A process that may open no more files knows nothing of others.
+// A process that cannot open more files learns nothing about other machines.
 TEST(TriedMachines, AreUnknownWithoutSockets) {
   const Doorbell bell;
   rlimit before{};

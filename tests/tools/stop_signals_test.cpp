@@ -18,14 +18,14 @@ namespace winnow::tools::stop_signals_test {
 
 using namespace std::chrono_literals;
 constexpr int kSignals[] = {SIGINT, SIGTERM, SIGUSR1, SIGHUP};
-// A shell's job in the background would hand on that it is ignored.
+// A background job of a shell would inherit that the signal is ignored.
 [[maybe_unused]] const auto kBefore = ::signal(SIGINT, SIG_DFL);
 
 [[noreturn]] void wait_for_the_end() {
   for (;;) std::this_thread::sleep_for(10ms);
 }
 
-// How many of these signals a thread of this process blocks.
+// How many of these signals a thread of this process blocks; -1: unknown.
 int blocked_by(const std::filesystem::path& task) {
   std::ifstream status(task / "status");
   for (std::string word; status >> word;) {
@@ -39,7 +39,7 @@ int blocked_by(const std::filesystem::path& task) {
   return -1;
 }
 
-// The clock of a test, which is asked once for each signal that is taken.
+// A test clock, which is read once for each signal taken.
 std::atomic<std::int64_t> now_ms{0};
 std::atomic<int> looks{0};
 std::int64_t test_clock() noexcept {
@@ -51,10 +51,11 @@ void wait_for_look(int number) {
   while (looks < number) std::this_thread::sleep_for(1ms);
 }
 
-// Signals are taken one after the other: where one of another kind is, the ones before it are over.
+// Signals are taken one after another: once a signal of another kind is taken, earlier ones are
+// done.
 int other_than(int number) { return number == SIGUSR1 ? SIGTERM : SIGUSR1; }
 
-// In children, as each leaves this process as it was.
+// Each case runs in a child, because it changes the process.
 TEST(StopSignalsDeathTest, WhereNothingIsToFinishTheFirstEndsIt) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   for (const int number : kSignals) {
@@ -119,7 +120,8 @@ TEST(StopSignalsDeathTest, OneThatIsIgnoredStaysIgnored) {
       testing::ExitedWithCode(0), "");
 }
 
-// Not even where several kinds come at once: kernels that compute may have no stack for a handler.
+// Not even several kinds at once run on another thread: computing kernels may have no stack for a
+// handler.
 TEST(StopSignalsDeathTest, NoThreadButOneOfItsOwnTakesThem) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   EXPECT_EXIT(
@@ -137,7 +139,7 @@ TEST(StopSignalsDeathTest, NoThreadButOneOfItsOwnTakesThem) {
         begun.arrive_and_wait();
         const std::string main = std::to_string(::getpid());
         int takers = 0;
-        while (takers == 0) {  // until the one that takes them has begun
+        while (takers == 0) {  // until the thread that takes signals has started
           for (const auto& task : std::filesystem::directory_iterator("/proc/self/task")) {
             if (blocked_by(task.path()) == static_cast<int>(std::size(kSignals))) continue;
             takers += task.path().filename() == main ? 100 : 1;

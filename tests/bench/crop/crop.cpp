@@ -72,7 +72,7 @@ std::vector<Bytes> hold(const std::string& path) {
   return files;
 }
 
-// `use` makes something of file i of an epoch. In whole epochs, so that all kinds do the same.
+// Processes files with `use(file, epoch)`. Runs whole epochs, so that all kinds do the same work.
 double images_per_second(const std::vector<Bytes>& files, const Settings& settings,
                          const auto& use) {
   using Clock = std::chrono::steady_clock;
@@ -98,7 +98,7 @@ double images_per_second(const std::vector<Bytes>& files, const Settings& settin
 void run(const Settings& settings) {
   const std::vector<Bytes> files = hold(settings.source);
   const Size target{settings.side_px, settings.side_px};
-  std::atomic<std::uint64_t> sum{0};  // so that nothing is left out
+  std::atomic<std::uint64_t> sum{0};  // prevents the compiler from removing the work
   const auto take = [&sum](const auto& image) {
     if (!image) throw std::runtime_error("an image cannot be decoded: " + image.error().detail);
     sum += (*image).pixels.back();

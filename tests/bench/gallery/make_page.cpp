@@ -1,6 +1,6 @@
-// Makes the page of a deduplication that never was: bench_gallery PAGE [ROWS GROUPS [MEMBERS]].
-// Rows, groups, names and pictures are made by formula. Prints seconds of each step and the peak of
-// memory.
+// Makes the page of a synthetic deduplication: bench_gallery PAGE [ROWS GROUPS [MEMBERS]].
+// Rows, groups, names and pictures are made by formula. Prints the seconds of each step and the
+// peak of memory.
 
 #include <sys/resource.h>
 
@@ -39,8 +39,8 @@ dedup::Fingerprints table_of(std::uint32_t rows) {
   return table;
 }
 
-// Groups of so many members; 0: of two, every tenth of three and every hundredth of forty. As far
-// as rows last.
+// Groups of this many members, as far as rows last. 0: mostly two; every tenth group has three,
+// every hundredth has forty.
 dedup::Result result_of(const dedup::Fingerprints& table, std::uint32_t groups,
                         std::uint32_t members) {
   dedup::Result result;
@@ -71,7 +71,7 @@ dedup::Result result_of(const dedup::Fingerprints& table, std::uint32_t groups,
   return result;
 }
 
-// As many details as photos have: a JPEG of 160 pixels takes some 7 KB.
+// As detailed as a photo: a JPEG of 160 pixels takes some 7 KB.
 std::optional<Image> picture_of(SampleId id, int) {
   Image image(240, 320, 3);
   CounterRng random(2, 0, id, RandomUse::kOrder);

@@ -1,10 +1,10 @@
-// Makes JPEGs as phones take them: 12 megapixels, about 4 MB, detail at every scale and the noise
-// of a sensor. No photo is of anything, but decoding one costs what a photo's costs.
+// Makes JPEGs like those of phones: 12 megapixels, about 4 MB, detail at every scale and sensor
+// noise. No photo shows anything, but decoding one costs as much as a real photo.
 //
 //   bench_photos FOLDER COUNT [DISTINCT]
 //
-// Of DISTINCT pictures (default 50) the others are copies with a comment of their own, so that no
-// two files are the same. What is there already stays.
+// There are DISTINCT different pictures (default 50). The others are copies with their own comment,
+// so no two files are equal. Existing files are kept.
 #include <algorithm>
 #include <atomic>
 #include <cmath>

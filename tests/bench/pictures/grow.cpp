@@ -1,4 +1,4 @@
-// Times the comparison of many pictures that are made up; see --help.
+// Times the comparison of many synthetic pictures; see --help.
 
 #include <oneapi/tbb/global_control.h>
 #include <sys/resource.h>
@@ -47,7 +47,7 @@ class Draw {
   CounterRng rng_;
 };
 
-// Noise of five octaves: its landmarks are as seldom alike as those of photos.
+// Noise of five octaves. Its landmarks are as seldom similar as those of photos.
 Plane scene(std::uint32_t row) {
   Draw draw(row, 1);
   Plane plane{kWidth, kHeight, std::vector<float>(kWidth * kHeight, 128.0F)};
@@ -67,7 +67,7 @@ Plane scene(std::uint32_t row) {
   return plane;
 }
 
-// The row that a row is a part of; itself if none.
+// The row of which this row shows a part; itself if none.
 std::uint32_t original_of(std::uint32_t row) {
   if (row % kCopyEvery != kCopyEvery - 1) return row;
   return Draw(row, 2).below(row / kCopyEvery + 1) * kCopyEvery;

@@ -1,5 +1,5 @@
-// Makes a small cache look as if it had any number of images, in groups of three, with the
-// selection `near` of them: see measure. The pictures are those that it had; nobody has the others.
+// Makes a small cache look as if it had any number of images in groups of three, with a selection
+// `near` of these groups: see measure. Only the original images have pictures.
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -29,7 +29,7 @@ struct Data {
 
 Split split_of(std::uint32_t row) { return row % 97 == 0 ? Split::kTest : Split::kTrain; }
 
-// Groups of three, spread evenly over the rows; codes of a group are a few bits apart.
+// Groups of three, spread evenly over the rows. The codes of a group differ in a few bits.
 Data make_data(std::uint32_t images, std::uint32_t groups) {
   Data data;
   CounterRng random(1, 0, 0, RandomUse::kTest);

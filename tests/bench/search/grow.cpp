@@ -1,4 +1,4 @@
-// Times what an index that grows saves; see --help.
+// Times how much a growing index saves; see --help.
 
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -43,11 +43,11 @@ struct Settings {
   fs::path folder;
 };
 
-// The report of a step to the process that started it.
+// Results that a step sends to the process that started it.
 struct Told {
   double seconds = 0;
   double cpu_seconds = 0;
-  std::uint64_t result = 0;  // links or samples removed
+  std::uint64_t result = 0;  // number of links or of removed samples
 };
 
 struct Measured {
@@ -106,7 +106,7 @@ std::vector<std::uint64_t> random_codes(std::uint32_t batch, std::uint64_t count
   std::vector<std::uint64_t> codes(count);
   CounterRng rng(1, batch, 0, RandomUse::kTest);
   for (std::uint64_t i = 0; i < count; ++i) {
-    // A stream of random numbers comes round after 2^26 of them.
+    // A stream of random numbers repeats after 2^26 numbers.
     if (i % (1 << 20) == 0) rng = {1, batch, i, RandomUse::kTest};
     codes[i] = rng.next_u64();
   }

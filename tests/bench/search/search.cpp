@@ -60,7 +60,7 @@ double seconds_of(const auto& body) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-// Pairs of codes a second that one core compares where they lie in its cache.
+// Pairs of codes per second that one core compares if they are in its cache.
 double pair_rate(const ScanKernel& kernel, std::size_t words) {
   const std::size_t count = 2048 / words;
   CounterRng rng(1, 0, 0, RandomUse::kTest);
@@ -77,7 +77,7 @@ double pair_rate(const ScanKernel& kernel, std::size_t words) {
   return best;
 }
 
-// Bytes a second that one core copies, larger than its caches.
+// Bytes per second that one core copies, for more than its caches hold.
 double copy_rate() {
   std::vector<char> from(256 << 20, 1);
   std::vector<char> to(from.size());
@@ -144,15 +144,16 @@ int run(std::map<std::string, std::string> flags, const LinkSource& links) {
   } else {
     column.words.resize(count * words);
     for (std::size_t i = 0; i < column.words.size(); ++i) {
-      // A stream of random numbers comes round after 2^26 of them.
+      // A stream of random numbers repeats after 2^26 numbers.
       if (i % (1 << 20) == 0) rng = {number("seed", 1), 1, i, RandomUse::kTest};
       column.words[i] = rng.next_u64();
     }
   }
-  // Each cluster is a centre at its first row and members behind it, at most half the radius away
-  // (the radius, if there is but one): all within the radius of each other.
+  // Each cluster has its centre in its first row and members behind it. They are at most half the
+  // radius from the centre (the whole radius if there is a single one), so all are within the
+  // radius of each other.
   std::unordered_set<std::uint64_t> planted;
-  std::set<std::vector<std::uint64_t>> members;  // equal codes are linked to the first alone
+  std::set<std::vector<std::uint64_t>> members;  // equal codes are linked only to the first
   for (std::size_t row = 0, done = 0; done < planted_count && row + cluster <= count;) {
     members = {{&column.words[row * words], &column.words[(row + 1) * words]}};
     for (std::size_t m = 1; m < cluster && done < planted_count; ++m, ++done) {

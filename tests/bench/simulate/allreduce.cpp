@@ -1,15 +1,15 @@
-// An all-reduce of many ranks under SimGrid's SMPI, where time is simulated: winnow's generators
-// and the state machine that carries their transfers out (Channel), or the MPI library's own.
+// An all-reduce of many ranks under SimGrid's SMPI, where time is simulated. Uses winnow's
+// schedules and its state machine for transfers (Channel), or the MPI library's own all-reduce.
 //
-//   allreduce SCHEDULE COLORS CHILDREN SEGMENT BYTES SECONDS_PER_BYTE   of f32; SCHEDULE mpi:
-//   MPI_Allreduce allreduce SCHEDULE COLORS CHILDREN SEGMENT BYTES check              compares its
-//   sums; no time allreduce choose RANKS LATENCY MESSAGE BYTES SECONDS_PER_BYTE       what
-//   choose_schedule() takes
+//   allreduce SCHEDULE COLORS CHILDREN SEGMENT BYTES SECONDS_PER_BYTE  f32; mpi: MPI_Allreduce
+//   allreduce SCHEDULE COLORS CHILDREN SEGMENT BYTES check             compares sums, prints no time
+//   allreduce choose RANKS LATENCY MESSAGE BYTES SECONDS_PER_BYTE      choice of choose_schedule()
 //
-// LATENCY and MESSAGE are NetworkModel's, in seconds; a byte takes 80 ps of a cable, as `measure`
-// has it. Prints the simulated seconds until the last rank has its sum. Additions cost
-// SECONDS_PER_BYTE, the same for winnow and MPI. What is timed has no data: buffers are SMPI's
-// shared ones, which it does not copy, and all messages of winnow lie at one place.
+// Prints the simulated seconds until the last rank has its sum.
+// LATENCY and MESSAGE are those of NetworkModel, in seconds. A byte takes 80 ps on a cable, as in
+// `measure`. Additions cost SECONDS_PER_BYTE, for winnow and MPI alike.
+// Timed runs have no data. Buffers are shared ones of SMPI, which it does not copy, and all
+// messages of winnow share the same memory.
 #include <mpi.h>
 #include <smpi/smpi.h>
 
@@ -37,7 +37,7 @@ namespace {
 
 using namespace winnow::comm;
 
-// speed of a host, as `measure` writes it into the platform
+// Speed of a host, as `measure` writes it into the platform
 constexpr double kFlopsPerSecond = 1e9;
 constexpr int kTags = 1 << 20;
 
@@ -48,9 +48,9 @@ struct Job {
   bool check = false;
 };
 
-// Shared by all ranks, which run in this program's memory.
+// Shared by all ranks, which run in one address space.
 double seconds_per_byte = 0;
-std::byte* place_of_messages = nullptr;  // while there are no data
+std::byte* place_of_messages = nullptr;  // while there is no data
 constexpr std::size_t kLeastMessage = 16 << 10;
 
 void charge_addition(std::size_t count) {
@@ -65,7 +65,7 @@ void charge_mpi(void*, void*, int* count, MPI_Datatype*) {
 
 void all_reduce(const Job& job, std::span<const Transfer> transfers, const Elements& buffer) {
   RequestPool requests;
-  Announcements announcements(MPI_COMM_WORLD, kTags, {});  // none are made
+  Announcements announcements(MPI_COMM_WORLD, kTags, {});  // no announcement is made
   Channel channel(MPI_COMM_WORLD, kTags - 1, kChainsAtOnce, &MPI_Isend, requests, announcements);
   Operation operation(channel);
   operation.out = operation.in = buffer.bytes.data();
@@ -89,7 +89,7 @@ std::vector<Transfer> transfers_of(const Job& job) {
   return find_schedule(job.schedule).all_reduce(placement, job.count, job.options);
 }
 
-// Whole numbers, whose sums are exact in any order.
+// Integers, whose sums are exact in any order.
 int check(const Job& job) {
   int rank = 0, ranks = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -158,11 +158,11 @@ int choose(int ranks, double latency_s, double message_s, std::size_t bytes) {
 
 }  // namespace
 
-// Nothing fails here on purpose.
+// No failure is injected here.
 const bool winnow::failpoint::enabled = false;
 void winnow::failpoint::pass_peer(std::string_view, std::string_view, int) {}
 
-// Messages of no data need no memory. A thousand ranks have dozens of gigabytes of them under way.
+// Messages without data need no memory. A thousand ranks would have dozens of gigabytes in flight.
 void* operator new(std::size_t bytes) {
   if (place_of_messages != nullptr && bytes >= kLeastMessage) return place_of_messages;
   if (void* const memory = std::malloc(bytes)) return memory;

@@ -1,4 +1,4 @@
-// Times how long decoders go without asking whether to stop; see --help.
+// Times the longest intervals in which decoders do not check whether to stop; see --help.
 
 #include <charconv>
 #include <cmath>
@@ -95,7 +95,7 @@ std::vector<Kind> kinds() {
           tiff("tiff by LZMA, one strip", {.compression = COMPRESSION_LZMA})};
 }
 
-// Whether a stop would be answered in time.
+// Whether a stop would be noticed in time.
 bool measure(const Kind& kind, int side) {
   const Bytes bytes = kind.make(side);
   const double begin = test::processor_seconds();

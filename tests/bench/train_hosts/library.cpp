@@ -1,10 +1,10 @@
-// Trains as `winnow train` does, with the gradients summed by MPI_Allreduce.
+// Trains like `winnow train`, but sums gradients with MPI_Allreduce.
 //
 //     mpirun -np P bench_library_train CACHE OUT STEPS BUCKET_KIB BATCH MICRO_BATCH [SCHEDULE]
 //
-// As Horovod does it over MPI: a thread of its own calls MPI_Allreduce for one bucket after the
-// other, while the backward pass goes on. Besides that resnet20, one thread a rank, and a line of
-// metrics after each third of the steps, as measure has it of winnow. With SCHEDULE by winnow's own
+// Like Horovod over MPI, a separate thread calls MPI_Allreduce for one bucket after another while
+// the backward pass continues. The net is resnet20, with one thread per rank and a line of metrics
+// after each third of the steps, as in measure's runs of winnow. With SCHEDULE it uses winnow's own
 // all-reduces.
 
 #include <mpi.h>
@@ -23,7 +23,7 @@
 #include "common/comm/mpi/mpi.h"
 #include "train/run/train.h"
 
-// winnow's engine calls MPI on one thread at a time, and here there is another.
+// winnow's engine calls MPI from one thread at a time, and here there is another.
 extern "C" int MPI_Init_thread(int* argc, char*** argv, int, int* provided) {
   return PMPI_Init_thread(argc, argv, MPI_THREAD_MULTIPLE, provided);
 }
@@ -32,7 +32,7 @@ namespace {
 
 using namespace winnow;
 
-// The communicator `under` but for all-reduces.
+// The communicator `under` with other all-reduces.
 class LibraryCommunicator final : public comm::ForwardingCommunicator {
  public:
   explicit LibraryCommunicator(comm::Communicator& of) : ForwardingCommunicator(of) {

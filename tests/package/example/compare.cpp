@@ -1,4 +1,6 @@
-// compare PICTURE...: the bits in which perceptual hashes of pictures differ, the nearest pair
+// compare PICTURE...
+//
+// Prints the number of bits in which the perceptual hashes of pictures differ, the nearest pair
 // first. Pairs within the usual threshold are called duplicates.
 #include <algorithm>
 #include <cstdint>
