@@ -1,5 +1,4 @@
-// Messages in flight when an engine fails. Run under local_mpirun with the name of a
-// case.
+// Messages in flight when an engine fails. Run under local_mpirun with the name of a case.
 //
 // Rank 0 has an engine that fails. Rank 1 calls MPI itself and sends late. A network card or
 // another process might write a message into the buffer of a posted receive at any time; here that

@@ -2,7 +2,7 @@
 // schedules and its state machine for transfers (Channel), or the MPI library's own all-reduce.
 //
 //   allreduce SCHEDULE COLORS CHILDREN SEGMENT BYTES SECONDS_PER_BYTE  f32; mpi: MPI_Allreduce
-//   allreduce SCHEDULE COLORS CHILDREN SEGMENT BYTES check             compares sums, prints no time
+//   allreduce SCHEDULE COLORS CHILDREN SEGMENT BYTES check             compares sums, no time
 //   allreduce choose RANKS LATENCY MESSAGE BYTES SECONDS_PER_BYTE      choice of choose_schedule()
 //
 // Prints the simulated seconds until the last rank has its sum.
