@@ -1,4 +1,4 @@
-"""What is wrong with images: winnow info --issues, review --issues and dedup --drop-issues."""
+"""Images with issues: winnow info --issues, review --issues and dedup --drop-issues."""
 
 import base64
 import csv
@@ -16,13 +16,13 @@ OLD = ROOT / "tests" / "data" / "golden" / "v1" / "original"
 
 class Audit(Case):
     def picture(self, seed, change=lambda v: v):
-        """Sharp and colourful, changed value by value."""
+        """A sharp and colourful picture; `value` changes it pixel by pixel."""
         smooth = self.image(SIDE, seed=seed)
         noise = (self.random.randrange(-50, 50) for _ in smooth)
         return bytes(change(min(255, max(0, v + n))) for v, n in zip(smooth, noise))
 
     def photos(self):
-        """20 fine ones and one of each kind; two of the dark in train, one in test."""
+        """20 good images and one with each issue. Two dark ones are in train, one is in test."""
         root = self.folder / "photos"
         for i in range(20):
             self.write_ppm(root / "train" / "cat" / f"fine-{i:02}.ppm", self.picture(i), SIDE)
@@ -59,7 +59,7 @@ class Audit(Case):
         self.refused(2, ["'ugly'", "over_exposed"], "info", cache, "--issues", "ugly")
 
     def test_the_same_on_any_path(self):
-        """In one go, in two, with other threads, compacted and in place."""
+        """In one ingest, in two, with other threads, compacted, and in place."""
         cache = self.cache("--threads", "1")
         issues = self.ok("info", cache, "--issues", "dark,gray,tiny").out
         self.ok("verify", cache)
@@ -111,7 +111,7 @@ class Audit(Case):
         removed = {row["name"].rsplit("/")[-1]: row["rule"]
                    for row in csv.DictReader((cache / "selections" / "default.csv").read_text().splitlines())}  # fmt: skip
         self.assertEqual(removed, {"dark-2.ppm": "issue", "gray.ppm": "issue", "dark-3.ppm": "review"})
-        # The page shows what went, the worst of each issue first.
+        # The page shows the removed images, the worst of each issue first.
         root = ElementTree.fromstring(page.read_text())
         scripts = {e.get("id"): e.text for e in root.iter() if e.tag.endswith("script")}
         shown = json.loads(scripts["groups"])
@@ -119,7 +119,7 @@ class Audit(Case):
                          [("dark-2.ppm", ["dark"], "issue"), ("dark-3.ppm", ["dark"], "review"), ("gray.ppm", ["gray"], "issue")])
         self.assertTrue(all(g["members"][0]["picture"].startswith("data:image/jpeg;base64,/9j/") for g in shown))
         self.assertEqual([issue["name"] for issue in json.loads(scripts["config"])["issues"]], ["dark", "gray"])
-        # Also of the data set, and of a later cache of these files and others.
+        # The same for a data set, and for a later cache of these files and others.
         out = self.ok("dedup", self.folder / "photos", *flags).out
         self.assertEqual(sorted(row["rule"] for row in csv.DictReader(out.splitlines())), ["issue", "issue", "review"])
         self.write_ppm(self.folder / "photos" / "train" / "dog" / "dark-4.ppm", self.picture(99, lambda v: v // 11), SIDE)

@@ -1,4 +1,4 @@
-"""Recipes of augmentation: by name, by their steps, from a configuration file; and what they look like."""
+"""Augmentation recipes: by name, by their steps, from a configuration file; and contact sheets of their results."""
 
 import json
 import unittest
@@ -48,7 +48,7 @@ class Augment(Case):
             loss = self.metrics(out, "test.loss")[-1]
             return json.loads((out / "config.json").read_text())["data"].get("eval_resize_px"), loss
 
-        self.assertEqual(trained("cifar")[0], None)  # what training sees is the whole, too
+        self.assertEqual(trained("cifar")[0], None)  # training sees the whole picture as well
         margin, loss = trained("imagenet", "--augment", "imagenet")
         self.assertEqual(margin, 32)
         none, other = trained("none", "--augment", "imagenet", "--eval-resize", 0)
@@ -78,7 +78,7 @@ class Augment(Case):
         self.refused(2, ["augment.flip.deeper"], "--config", config, "train", self.cache, "--out", self.folder / "no")
 
     def test_mixed_batches_are_the_same_on_any_ranks_and_after_a_resume(self):
-        # 8 samples: steps of 6 cross the borders of epochs.
+        # 8 samples: steps of 6 cross the ends of epochs.
         command = ["train", self.cache, "--net", "lenet", "--batch-size", 6, "--micro-batch", 1, "--epochs", 6, "--lr", 0.05,
                    "--label-smoothing", 0.1, "--reproducible", "--lane-threads", 1, "--log-interval", 1, "--resume", "auto",
                    "--augment", "resized_crop+flip+mixup:p=0.75,alpha=1+cutmix:p=0.75", "--out"]
@@ -130,7 +130,7 @@ class Augment(Case):
         rows = read_png(sheet)[2]
         cells = [[rows[8 + y][8 + 136 * i : 136 + 136 * i] for y in range(128)] for i in range(3)]
         self.assertEqual(cells[1], cells[2])
-        # Each is mixed with the one before it, the first with the last; by hand of the pixels of the sheet without mixing.
+        # Each picture is mixed with the one before it, the first with the last. Expected values come from the sheet without mixing.
         shown = {}
         for recipe in ("none", "mixup:alpha=5", "cutmix:alpha=5"):
             self.ok("info", self.cache, "--sheet", sheet, "--augment", recipe, "--image-size", 128, "--columns", 3, "--count", 9)
@@ -139,7 +139,7 @@ class Augment(Case):
                              for line in range(3)]
         for line in range(3):
             own, other = shown["none"][line][1], shown["none"][line - 1][1]
-            self.assertEqual(shown["mixup:alpha=5"][line][0], shown["none"][line][0])  # as it is
+            self.assertEqual(shown["mixup:alpha=5"][line][0], shown["none"][line][0])  # unchanged
             for epoch in (1, 2):
                 mixed, cut = (shown[recipe][line][epoch] for recipe in ("mixup:alpha=5", "cutmix:alpha=5"))
                 levels = [(a, b, m) for y in range(128) for x in range(128) for a, b, m in zip(own[y][x], other[y][x], mixed[y][x])]

@@ -1,4 +1,4 @@
-"""What goes wrong in daily use gets one clear sentence and the right exit code, and leaves what was there, or nothing."""
+"""Everyday mistakes get one clear sentence and the right exit code. Existing files stay, and nothing else is left behind."""
 
 import contextlib
 import gzip
@@ -19,7 +19,7 @@ from random import Random
 from golden import GOLDEN, seal_checkpoint, with_digest, write_tree
 from program import BY_RANK, PATIENCE_S, WINNOW, Case, errors_in, eventually, png, png_chunk, run, tensors, tree_bytes
 
-# A gray slope of 16 x 16, as libjpeg writes it at quality 75.
+# A grey gradient of 16 x 16, written by libjpeg at quality 75.
 JPEG = bytes.fromhex(
     "ffd8ffe000104a46494600010100000100010000ffdb004300080606070605080707070909080a0c140d0c0b0b0c1912130f141d1a1f"
     "1e1d1a1c1c20242e2720222c231c1c2837292c30313434341f27393d38323c2e333432ffc0000b080010001001011100ffc400150001"
@@ -29,7 +29,7 @@ JPEG = bytes.fromhex(
 
 
 def inside_own_mounts(*command):
-    """`command`, in a namespace where it may mount file systems that nobody else sees."""
+    """`command` in a namespace where it may mount file systems that nobody else sees."""
     return ["unshare", "--mount", *([] if os.geteuid() == 0 else ["--map-root-user"]), *map(str, command)]
 
 
@@ -61,7 +61,7 @@ class BadUse(Case):
 
     @staticmethod
     def second_is(*command):
-        """What makes rank 1 run this in place of what stands behind."""
+        """A script that makes rank 1 run another command."""
         return [BY_RANK, "+", "sh", "-c", "exec " + shlex.join(map(str, command)), "++"]
 
     def photos(self, count=8, side=16):
@@ -107,7 +107,7 @@ class Sources(BadUse):
         (root / "train" / "bird").mkdir()
         words = ["'train/bird'", "--allow-empty"]
         self.refused_without_a_trace(2, words, "ingest", root, "--out", self.folder / "cache")
-        # Wanted, it is told by name and keeps its place: adding images to it changes no other label.
+        # If wanted, the class is reported by name and keeps its place: adding images to it changes no other label.
         told = self.ok("ingest", root, "--out", self.folder / "cache", "--allow-empty", "--json")
         self.assertIn("'train/bird'", told.err)
         info = self.ok("info", self.folder / "cache", "--json").json()["manifest"]
@@ -158,7 +158,7 @@ class Sources(BadUse):
             self.assertIn(unseen, told)
         split = self.ok("split", cache, "--hash", "exact", "--train", 0.5, "--val", 0.5).err
         self.assertIn(spelled, split)
-        self.assertNotIn(unseen, split)  # now it has some of each
+        self.assertNotIn(unseen, split)  # now the split has some of each class
         (root / "val/cat").rename(root / "val/Cat")
         told = self.ok("ingest", root, "--out", self.folder / "mended").err
         self.assertNotIn("spell them alike", told)
@@ -225,7 +225,7 @@ class Sources(BadUse):
             pixels = zlib.compress(b"".join(b"\0" + bytes(row) for row in rows))
             return png(png_chunk(b"IHDR", header), png_chunk(b"eXIf", exif), png_chunk(b"IDAT", pixels), png_chunk(b"IEND"))
 
-        def to_the_left(rows):  # a quarter turn
+        def to_the_left(rows):  # a quarter turn to the left
             return [list(column) for column in zip(*rows)][::-1]
 
         root = self.folder / "phone"
@@ -248,8 +248,8 @@ class Sources(BadUse):
         told = self.ok("dedup", root, "--no-verify")
         self.assertIn("--hash phash_dihedral", told.err)
         self.assertEqual(len(told.out.splitlines()), 1)
-        self.assertEqual(len(self.ok("dedup", root).out.splitlines()), 4)  # by the pictures
-        # As hinted: of the data set itself, and of a cache made so.
+        self.assertEqual(len(self.ok("dedup", root).out.splitlines()), 4)  # by comparing pictures
+        # As the hint says: with the data set itself, and with a cache made like that.
         told = self.ok("dedup", root, "--hash", "phash_dihedral")
         self.assertNotIn("to be turned", told.err)
         removed = [line.split(",")[1] for line in told.out.splitlines()[1:]]
@@ -410,7 +410,7 @@ class Flags(BadUse):
         self.refused_without_a_trace(2, ["a/b"], "dedup", cache, "--name", "a/b")
 
     def test_values_are_refused_before_a_picture_is_decoded(self):
-        """A broken picture among the others tells: who decodes it says so."""
+        """A broken picture among the others would be reported if pictures were decoded."""
         photos = self.photos()
         (photos / "train" / "cat" / "broken.ppm").write_bytes(b"P6 16 16 255 too few")
         self.assertIn("could not be read", run("dedup", photos).err)
@@ -446,7 +446,7 @@ class Flags(BadUse):
             self.refused_without_a_trace(2, ["--epochs"], *words)
         self.refused_without_a_trace(2, ["WINNOW_TRAIN_BATCHSIZE", "did you mean WINNOW_TRAIN_BATCH_SIZE"], *train, env={"WINNOW_TRAIN_BATCHSIZE": "8"})
         self.refused_without_a_trace(2, ["WINNOW_INDEX_QUERY_JSONS"], "index", "query", cache, cache, env={"WINNOW_INDEX_QUERY_JSONS": "1"})
-        self.ok("info", cache, env={"WINNOW_TRAIN_BATCHSIZE": "8"})  # of another verb
+        self.ok("info", cache, env={"WINNOW_TRAIN_BATCHSIZE": "8"})  # a variable of another verb
         self.ok("tune", "--help", env={"WINNOW_TUNE_LR_EPOCHS": "3"})
         self.refused_without_a_trace(2, ["nowhere.toml"], "--config", self.folder / "nowhere.toml", *train)
 
@@ -474,10 +474,10 @@ class Cards(BadUse):
 
 
 class Space(BadUse):
-    """Small file systems, each in a mount namespace of the command alone: gone with it."""
+    """Small file systems, each in a mount namespace of a single command, which go with it."""
 
     def run_within(self, script, *args):
-        """winnow ARGS after the shell lines of `script`, which may mount; the last one may go on after it: "$@"."""
+        """Runs winnow ARGS after the shell lines of `script`, which may mount. The last line may continue after it: "$@"."""
         command = inside_own_mounts("bash", "-euc", script, "bash", WINNOW, *args)
         done = subprocess.run(command, capture_output=True, text=True, timeout=300)
         lines = errors_in(done.stderr)
@@ -504,13 +504,13 @@ class Space(BadUse):
 
     @needs_mounts
     def test_memory_that_runs_full_all_the_same(self):
-        # Room by its size, as the estimate sees it, but not for one file more than the folder.
+        # Enough room by size, as estimated, but not for one file more than the folder.
         root = self.photos()
         self.refused_within(1, ["00000.mdb", "no space left"],
                             "mount -t tmpfs -o size=50m,nr_inodes=2 none /dev/shm; exec \"$@\"",
                             "ingest", root, "--out", self.folder / "cache", "--memory")
         self.refused(2, ["was not finished"], "info", self.folder / "cache")
-        # The same again, where there is room.
+        # The same again, with enough room.
         self.ok("ingest", root, "--out", self.folder / "cache", "--memory")
         self.ok("verify", self.folder / "cache")
         self.ok("cache", "drop", self.folder / "cache")
@@ -521,7 +521,7 @@ class Space(BadUse):
         disk = self.folder / "disk"
         disk.mkdir()
         self.ok("ingest", root, "--out", self.folder / "whole", "--shard-size", 1)
-        # Full at first; then there is more room, and the same command goes on.
+        # Full at first. Once there is more room, the same command resumes.
         script = f"""
           mount -t tmpfs -o size=2m none {disk}
           "$@" && exit 99 || [[ $? == 1 ]]
@@ -560,7 +560,7 @@ class Space(BadUse):
         cache = self.cache_of_digits()
         disk = self.folder / "disk"
         disk.mkdir()
-        # Room for one checkpoint of 400 KiB, not for the next beside it.
+        # Room for one checkpoint of 400 KiB, but not for the next one at the same time.
         script = f"""
           mount -t tmpfs -o size=800k none {disk}
           "$@" && exit 99 || [[ $? == 1 ]]
@@ -635,7 +635,7 @@ class Training(BadUse):
         for ranks in (0, 2):
             self.refused(1, ["not finite"], "train", cache, "--out", out, *self.RECIPE, "--lr", 1e30, "--warmup-epochs", 0,
                          ranks=ranks)
-            # What is kept is the state before, and every line of the metrics is whole.
+            # The state from before is kept, and every line of the metrics is complete.
             (said,) = self.metrics(out, "train.not_finite")
             step = int(re.match(r"step (\d+): the loss is not finite on rank", said).group(1))
             self.assertEqual(sorted(path.name for path in out.glob("checkpoints/*")), ["latest", f"step-{step - 1}"])
@@ -732,7 +732,7 @@ class Training(BadUse):
         self.assertIsNotNone(built, "the program's build is not found in it")
         rebuilt.write_bytes(program[: built.start(1)] + b"9" + program[built.start(1) + 1 :])
         rebuilt.chmod(0o755)
-        # Libraries linked by a path relative to the program are found from here, too.
+        # Libraries linked by a path relative to the program are also found from here.
         train = ["train", cache, "--out", self.folder / "run", *self.RECIPE, "--threads", 1]
         cases = {
             "cache": [WINNOW, "train", other, *train[2:]],
@@ -774,7 +774,7 @@ class Training(BadUse):
         fds = pathlib.Path(f"/proc/{process.pid}/fd")
 
         def begun():
-            """The file that it inflates to, which has no name any more, once a part is there."""
+            """The file that it is inflated to, which has no name once a part exists."""
             for fd in fds.iterdir():
                 with contextlib.suppress(OSError):
                     if str(inflated) in os.readlink(fd) and fd.stat().st_size >= 1 << 20:

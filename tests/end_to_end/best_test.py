@@ -1,4 +1,4 @@
-"""winnow dedup: which picture of a group stays, and what lists say of it."""
+"""winnow dedup: which picture of a group is kept, and what lists say about it."""
 
 import csv
 import io
@@ -10,7 +10,7 @@ from program import WINNOW, Case
 
 
 def twice(rows):
-    """Enlarged to twice each side, straight between pixels."""
+    """Enlarged to twice each side, with linear interpolation."""
     wide = [[(row[x // 2] + row[min(len(row) - 1, (x + 1) // 2)]) // 2 for x in range(2 * len(row))] for row in rows]
     return [[(a + b) // 2 for a, b in zip(wide[y // 2], wide[min(len(wide) - 1, (y + 1) // 2)], strict=True)] for y in range(2 * len(rows))]
 
@@ -27,7 +27,7 @@ class Best(Case):
             "frame": [[255] * 264] * 12 + [[255] * 12 + row + [255] * 12 for row in pictures["frame"]] + [[255] * 264] * 12,
             "twice": twice(pictures["twice"]),
         }
-        for name, picture in copies.items():  # one whose name comes before the original's, and one whose name comes behind it
+        for name, picture in copies.items():  # one name sorts before the original's, one after it
             self.write_pgm(self.source / f"train/a/{name}-{'a' if name != 'frame' else 'z'}.pgm", picture)
 
     def removed(self, *more):

@@ -1,4 +1,4 @@
-"""Chromium without a window, driven by the WebDriver protocol of Debian's chromium-driver."""
+"""Headless Chromium, driven by the WebDriver protocol of Debian's chromium-driver."""
 
 import json
 import re
@@ -17,7 +17,7 @@ ELEMENT = "element-6066-11e4-a52e-4f735466cecf"
 
 
 class Browser:
-    """One window. Files that pages offer are saved to `downloads`."""
+    """One window. Files that pages offer for download are saved to `downloads`."""
 
     def __init__(self, downloads, width=1280, height=900):
         self.driver = subprocess.Popen([DRIVER, "--port=0"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
@@ -54,7 +54,7 @@ class Browser:
     def ask(self, method, path, body=None):
         data = None if body is None else json.dumps(body).encode()
         request = urllib.request.Request(self.base + path, data, {"Content-Type": "application/json"}, method=method)
-        # Not through a proxy that the environment names.
+        # Do not use a proxy from the environment.
         opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
         try:
             with opener.open(request, timeout=300) as answer:
@@ -69,11 +69,11 @@ class Browser:
         self.post("/url", {"url": url})
 
     def run(self, script, *args):
-        """What the body of a function returns that is called with `args` as `arguments`."""
+        """Runs the body of a function with `args` as `arguments`. Returns its result."""
         return self.post("/execute/sync", {"script": script, "args": list(args)})
 
     def wait_for(self, script, *args, seconds=180):
-        """Until that is true."""
+        """Waits until the expression is true."""
         end = time.monotonic() + seconds
         while not (value := self.run(script, *args)):
             if time.monotonic() > end:
@@ -82,12 +82,12 @@ class Browser:
         return value
 
     def wait_for_timers(self, ms=300):
-        """Until what the page has put off by less than that is done: a later timer comes after it."""
+        """Waits until everything that the page has deferred by less than this is done: a later timer fires after it."""
         self.run("window.timersAreDone = false; setTimeout(() => { window.timersAreDone = true; }, arguments[0])", ms)
         self.wait_for("return window.timersAreDone")
 
     def press(self, keys):
-        """Keys, one after the other, to what has the focus."""
+        """Sends keys, one after another, to the element with the focus."""
         actions = [{"type": kind, "value": key} for key in keys for kind in ("keyDown", "keyUp")]
         self.post("/actions", {"actions": [{"type": "key", "id": "keyboard", "actions": actions}]})
 
@@ -96,5 +96,5 @@ class Browser:
         self.post(f"/element/{element[ELEMENT]}/click", {})
 
     def complaints(self):
-        """What it has logged of errors since it was asked last."""
+        """Errors logged since the last call."""
         return [row["message"] for row in self.post("/se/log", {"type": "browser"}) if row["level"] == "SEVERE"]

@@ -1,4 +1,4 @@
-"""Ingest and dedup as a user runs them."""
+"""Ingest and dedup, as a user runs them."""
 
 import csv
 import io

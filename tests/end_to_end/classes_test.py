@@ -1,4 +1,4 @@
-"""What a run leaves names its classes: data whose classes come in another order are matched by name, other classes are refused."""
+"""The results of a run name its classes. Data with the same classes in another order is matched by name; other classes are refused."""
 
 import io
 import json
@@ -25,12 +25,12 @@ class Classes(Case):
 
     @classmethod
     def setUpClass(cls):
-        """The same pictures, their classes in two orders, with one renamed and with one more; and a run."""
+        """The same pictures with their classes in two orders, with one renamed, and with one more; and a run."""
         case = cls("ok")
         case.setUp()
         cls.addClassCleanup(case.doCleanups)
         cls.shared = case.folder
-        wrong = range(5, 192, 23)  # of train, whose pictures are of the next class
+        wrong = range(5, 192, 23)  # training pictures that show the next class
         cls.pictures = [(split, i % 4, case.picture((i + (count > 48 and i in wrong)) % 4))
                         for split, count in (("train", 192), ("test", 48)) for i in range(count)]  # fmt: skip
         for name, classes in (("plain", NAMES), ("turned", ORDER), ("renamed", ["ant", "bee", "cat", "wolf"]), ("more", [*NAMES, "elk"])):
@@ -45,7 +45,7 @@ class Classes(Case):
         return bytes(value for pair in zip(shade, bright) for value in [sum(pair)] * 3)
 
     def write_set(self, folder, classes):
-        """A WebDataset: labels are numbers, and a file beside it names them."""
+        """A WebDataset: labels are numbers, and a file next to it names them."""
         folder.mkdir()
         (folder / "classes.txt").write_text("".join(name + "\n" for name in classes))
         for split in ("train", "test"):
@@ -106,7 +106,7 @@ class Classes(Case):
             names = ("val.loss",) if "--holdout" in more else ("test.loss", "test.top1", "test.top1_leak_free")
             for name in names:
                 self.assertEqual(self.metrics(cut, name)[-1], self.metrics(whole, name)[-1], name)
-            # And back again, to what it began with.
+            # And back to the order that it began with.
             self.assertNotIn("another order", self.ok("train", self.shared / "plain", "--out", cut, *recipe, *more, "--resume", "auto").err)
         self.same_answers(self.evaluated(whole, "plain", "--split", "holdout"), self.evaluated(whole, "turned", "--split", "holdout"))
 
@@ -119,7 +119,7 @@ class Classes(Case):
         command = ["--out", out, *self.NET, "--epochs", 1, "--max-steps", 1]
         self.ok("train", self.shared / "plain", *command)
         self.refused(2, ["data.cache_digest", "data.classes (in another order)"], "train", other, *command, "--resume", "auto")
-        # A run of an older version does not say by names what it began with.
+        # A run of an older version does not name the classes that it began with.
         config = json.loads((out / "config.json").read_text())
         del config["data"]["digest_by_names"]
         (out / "config.json").write_text(with_digest(config))

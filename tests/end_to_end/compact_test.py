@@ -1,4 +1,4 @@
-"""winnow compact: what a selection keeps, in a cache of its own; killed, stopped or out of space at each point."""
+"""winnow compact: a new cache with what a selection keeps; killed, stopped or out of space at each point."""
 
 import itertools
 import json
@@ -16,14 +16,14 @@ from program import Case, errors_in, run, tree_bytes
 
 
 def thumbnails_of(table):
-    """A row each, from what columns() gives."""
+    """The thumbnails of each row, from the result of columns()."""
     ends = [int.from_bytes(offset, "little") for offset in table["thumbnails:offsets"]]
     return [table["thumbnails:values"][begin:end] for begin, end in zip(ends, ends[1:])]
 
 
 class Compact(Case):
     def photos(self, count=18, side=400):
-        """Several shards of 1 MiB; one of them all copies of what is in the first."""
+        """Several shards of 1 MiB. One of them has only copies of images in the first."""
         root = self.folder / "photos"
         pixels = [self.random.randbytes(3 * side * side) for _ in range(count)]
         for i in range(count):
@@ -66,17 +66,17 @@ class Compact(Case):
                     self.assertEqual(new[same], old[same])
                 self.assertEqual(new["settings"].pop("dropped")[0]["hash"], "exact")
                 self.assertEqual(new["settings"], old["settings"])
-                # Rows and records of what is kept, with their ids.
+                # The kept rows and records, with their ids.
                 table, rest = (columns(c / "fingerprints" / "table") for c in (cache, small))
                 keep = [i for i, id in enumerate(table["ids"]) if int.from_bytes(id, "little") not in removed]
                 for name in table:
                     if not name.endswith((":values", ":offsets", ":hashes")):
-                        words = len(table[name]) // len(table["ids"])  # of a row: codes have several
+                        words = len(table[name]) // len(table["ids"])  # words per row: a code may have several
                         want = [word for i in keep for word in table[name][words * i : words * (i + 1)]]
                         self.assertEqual(rest[name], want, name)
                 thumbnails = thumbnails_of(table)
                 self.assertEqual(thumbnails_of(rest), [thumbnails[i] for i in keep])
-                # The ledger is the old one but for those rows.
+                # The ledger is the old one, except for those rows.
                 names = {row["id"]: row["name"] for row in self.ledger(cache)}
                 for was, row in zip(self.ledger(cache), self.ledger(small), strict=True):
                     if row["id"] in removed:
@@ -88,7 +88,7 @@ class Compact(Case):
                         del row["reason"]
                     self.assertEqual(row, was)
                 self.assertEqual(new["ledger"], {**old["ledger"], "ok": 18, "duplicate": 2})
-                # Statistics are those of an ingest of the rest.
+                # Statistics equal those of an ingest of the remaining images.
                 rest_of = self.folder / f"rest-{store}"
                 write_tree(rest_of, {n: d for n, d in mixed_set().items()
                                      if n.decode("utf-8", "replace") not in {names[i] for i in removed}})
@@ -98,9 +98,9 @@ class Compact(Case):
                     self.assertEqual(new[same], other[same], same)
                 for statistics in (new["statistics"], other["statistics"]):
                     for which in ("smallest", "largest"):
-                        del statistics[which]["id"]  # there are fewer inputs in the other
+                        del statistics[which]["id"]  # the other cache has fewer inputs
                 self.assertEqual(new["statistics"], other["statistics"])
-                # It is a cache like any other.
+                # It works like any other cache.
                 self.ok("verify", small)
                 self.ok("info", small, "--report", self.folder / "page.html")
                 page = (self.folder / "page.html").read_text()
@@ -139,7 +139,7 @@ class Compact(Case):
         self.assertEqual(manifest["sources"], self.manifest(whole)["sources"])
         self.assertEqual((manifest["ledger"]["ok"], manifest["ledger"]["duplicate"]), (19, 3))
         self.ok("verify", small)
-        # What is added to a compacted cache lies behind what it holds.
+        # Sources added to a compacted cache come after its contents.
         cache = self.cache_of(self.folder / "mixed")
         grown = self.folder / "grown"
         self.ok("compact", cache, "--selection", "default", "--out", grown)
@@ -167,7 +167,7 @@ class Compact(Case):
             trees.append(tree_bytes(small))
         self.assertEqual(trees[0], trees[1])
         self.assertEqual(trees[0], trees[2])
-        # Shards of copies alone are left out; the runs of ids of the others stay.
+        # Shards that have only copies are left out. The others keep their runs of ids.
         left = self.manifest(small)["shards"]
         self.assertLess(len(left), len(shards))
         run_of = {shard["file"]: (shard["first_id"], shard["last_id"]) for shard in shards}
@@ -218,7 +218,7 @@ class Compact(Case):
     # Nothing is lost
 
     def made(self):
-        """What is made when nothing goes wrong, and the points passed."""
+        """The result without any fault, and the points passed."""
         self.cache = self.cache_of(self.photos(), "--shard-size", 3)
         self.before = tree(self.cache)
         trace = self.folder / "trace"
@@ -273,7 +273,7 @@ class Compact(Case):
         said = self.ok(*self.compact(small))
         trace = self.folder / "again"
         self.assertTrue(tree(small) == want, said.err)
-        # What was finished is not written again.
+        # Finished shards are not written again.
         shutil.rmtree(small)
         run(*self.compact(small), env=failpoints("term", "lmdb.create.before", pathlib.PurePath(last).name, 1))
         self.ok(*self.compact(small), env={"WINNOW_FAILPOINTS": f"trace={trace}"})

@@ -1,4 +1,4 @@
-"""winnow dedup on a data set where it is, and its check of itself."""
+"""winnow dedup on a data set in place, and its self-check."""
 
 import csv
 import io
@@ -75,7 +75,7 @@ class Dedup(Case):
                 try:
                     while more := os.read(ours, 1 << 16):
                         shown += more
-                except OSError:  # the other side is closed
+                except OSError:  # the other end is closed
                     pass
                 os.close(ours)
                 self.assertEqual(process.wait(), 0)
@@ -135,7 +135,7 @@ class Dedup(Case):
             (cache / "selections" / "looked.selection").unlink()
             self.ok("dedup", cache, "--verify", "--list-pairs", pairs, "--name", "looked", ranks=ranks)
             self.assertEqual((pairs.read_bytes(), (cache / "selections" / "looked.selection").read_bytes()), want)
-        # A data set, which only rank 0 looks at, and splits.
+        # A data set, which only rank 0 reads and splits.
         self.assertEqual(*[self.ok("dedup", source, "--verify", ranks=ranks).out for ranks in (0, 2)])
         apart = (cache / "selections" / "apart.selection").read_bytes()
         (cache / "selections" / "apart.selection").unlink()
@@ -149,7 +149,7 @@ class Dedup(Case):
         self.write_pgm(source / "cropped 3.pgm", [row[15:85] for row in self.detailed(3)[6:60]])
         self.write_pgm(source / "mirrored 5.pgm", [row[::-1] for row in self.detailed(5)])
         self.ok("ingest", source, "--out", cache)
-        # Strangers 0 and 1 have one vector, a copy and its original another; the other copy is far from its own.
+        # Images 0 and 1 are unrelated but have the same vector. One copy is near its original, the other is far from it.
         turns = {"0.pgm": 0, "1.pgm": 0, "3.pgm": 40, "cropped 3.pgm": 41, "5.pgm": 80, "mirrored 5.pgm": 120}
         vectors, names = self.folder / "turns.npy", self.folder / "turns.txt"
         vectors.write_bytes(npy([[math.cos(math.radians(turn)), math.sin(math.radians(turn))] for turn in turns.values()]))
@@ -164,7 +164,7 @@ class Dedup(Case):
         with open(pairs, newline="") as file:
             rows = list(csv.DictReader(file))
         self.assertEqual({(row["name"], row["other_name"]) for row in rows}, {("3.pgm", "cropped 3.pgm"), ("5.pgm", "mirrored 5.pgm")})
-        # True, also far beyond what the flag asks: 1 and 40 degrees.
+        # True distances, even far beyond the flag's limit: 1 and 40 degrees.
         self.assertEqual([(row["distance"], round(float(row["cosine"]), 3)) for row in rows], [("0", 1.0), ("234", 0.766)])
         selection = cache / "selections" / "near.selection"
         want = selection.read_bytes()
@@ -177,7 +177,7 @@ class Dedup(Case):
         self.refused(2, ["--features", "--verify"], "index", "query", index, cache, *kept[3:-1], "--verify")
 
     def near_shares(self, words, kind, *shares):
-        """`words` are of that kind, and their shares of width and height near these."""
+        """Checks that `words` are of that kind, with shares of width and height near these."""
         self.assertTrue(words.startswith(kind), words)
         for told, share in zip(re.findall(r"\d+", words), shares, strict=True):
             self.assertAlmostEqual(int(told) / 100, share, delta=0.03, msg=words)
@@ -199,7 +199,7 @@ class Dedup(Case):
         self.assertIn("verified", self.ok("dedup", source, "--verify", "--list", self.folder / "removed.csv", "--json").json())
 
     def leaky_cache(self):
-        """A cache of the photos, of which three of train are in test, and one image that is blank."""
+        """A cache of the photos. Copies of three training images are in test, and one image is blank."""
         self.write_ppm(self.source / "train" / "a" / "white.ppm", b"\xff" * (24 * 24 * 3), 24)
         cache = self.folder / "cache"
         self.ok("ingest", self.source, "--out", cache)
@@ -223,7 +223,7 @@ class Dedup(Case):
         self.assertEqual(dedup("drop-train")["removed"], 3)
         self.assertEqual(self.exported(cache, "drop-train"), everything - originals)
         self.assertEqual(dedup("drop-eval")["removed"], 3)
-        files = self.exported(cache, "drop-eval")  # all in one split: no folder of that name
+        files = self.exported(cache, "drop-eval")  # all are in one split: no folder of that name
         self.assertEqual({f"train/{name}" for name in files}, everything - copies)
         moved = dedup("move", "--split-order", "train,val,test")
         self.assertEqual((moved["removed"], moved["moved"], moved["mode"]), (0, 3, "keep"))
@@ -232,12 +232,12 @@ class Dedup(Case):
         self.assertEqual(refused.code, 3)
         self.assertIn("splits share pictures (3 of test are in train)", refused.err)
         self.refused(2, ["has no selection 'fail'"], "export", cache, "--to", self.folder / "x", "--selection", "fail")
-        # A selection that moves samples is a choice of splits that others can start from.
+        # Others can start from a selection that moves samples, as a choice of splits.
         again = self.ok("dedup", cache, "--splits", "move", "--name", "again", "--threshold", 8, "--json").json()
         self.assertEqual((again["leaks"], again["removed"]), ([], 4))
         again = self.ok("dedup", cache, "--splits", "drop-eval", "--scope", "across", "--name", "again", "--threshold", 8,
                         "--json").json()
-        self.assertEqual((again["leaks"], again["removed"]), ([], 3))  # as before
+        self.assertEqual((again["leaks"], again["removed"]), ([], 3))  # unchanged
         self.assertEqual(self.exported(cache, "again"), files)
         self.refused(2, ["other splits than their own"], "compact", cache, "--selection", "move", "--out", self.folder / "y")
         self.refused(2, ["train, val and test in some order"], "dedup", cache, "--split-order", "train,train,test")
@@ -282,11 +282,11 @@ class Dedup(Case):
         self.assertEqual(names["removed.jsonl"].read_text(), "")
 
     def test_least_quality(self):
-        """Two faint copies, of too little quality for pdq as its authors advise, and enough for phash."""
+        """Two faint copies: their quality is below what pdq's authors advise, but enough for phash."""
         faint = self.image(64, seed=9)
         for name, add in (("faint", 100), ("faint again", 101)):
             self.write_ppm(self.source / "train" / "a" / f"{name}.ppm", bytes(add + value // 2 for value in faint), 64)
-        cache, copy = self.folder / "cache", "train/a/faint.ppm"  # behind the other in the listing
+        cache, copy = self.folder / "cache", "train/a/faint.ppm"  # sorts after the other one
         self.ok("ingest", self.source, "--out", cache, "--hash", "pdq,phash")
 
         def finds(hash_, *flags):
@@ -333,7 +333,7 @@ class Dedup(Case):
             found = self.ok("dedup", cache, "--threshold", 8, "--on-conflict", action, "--json").json()
             self.assertEqual(found["conflicts"], 1)
             removed[action] = (found["removed"], found["mode"])
-        # Three leaks, and of the three images that are 01: two, all, none.
+        # There are three leaks. Of the three images of 01, two, all or none are removed.
         self.assertEqual(removed, {"keep": (5, "keep"), "drop": (6, "keep"), "weight": (3, "weight")})
 
     def test_counts_what_val_and_test_have_twice_and_removes_it_on_request(self):
@@ -367,7 +367,7 @@ class Dedup(Case):
             self.assertNotIn("{", kept.out)
         self.assertIn("darker 01", (selections / "dedup.csv").read_text())
         self.assertNotIn("darker 01", (selections / "dedup.previous.csv").read_text())
-        # One that is damaged is none to keep.
+        # A damaged selection is not worth keeping.
         (selections / "dedup.selection").write_bytes(b"x")
         self.assertNotIn("previous", self.ok("dedup", cache, "--name", "dedup", "--threshold", 4).err)
 
@@ -429,7 +429,7 @@ class Dedup(Case):
         self.refused(2, ["is a data set; ingest it first"], "dedup", self.source, "--splits", "x")
         self.refused(2, ["--precision: must be at least 0 and at most 1"], "dedup", self.source, "--precision", "nan")
         self.refused(2, ["has none"], "dedup", self.source, "--hash", "exact", "--self-check", 3)
-        # Before anything is read, be it there or not.
+        # Refused before anything is read, whether it exists or not.
         nowhere = self.folder / "nowhere"
         self.refused(2, ["no issue 'ugly'", "known: dark"], "dedup", nowhere, "--drop-issues", "dark,ugly")
         self.refused(2, ["near_duplicate is not told of one picture"], "dedup", nowhere, "--drop-issues", "near_duplicate")
@@ -499,12 +499,12 @@ class MirroredAndTurned(Case):
         codes = {image: [text[k:k + 16] for k in range(0, 128, 16)] for image, text in turned.items()}
         self.assertEqual({image: of_image[0] for image, of_image in codes.items()}, plain)
         self.assertEqual(codes["train/a/03.ppm"][1], plain["test/a/mirrored 03.ppm"])
-        differ = int(codes["train/a/07.ppm"][6], 16) ^ int(plain["train/a/turned 07.ppm"], 16)  # to the right
+        differ = int(codes["train/a/07.ppm"][6], 16) ^ int(plain["train/a/turned 07.ppm"], 16)  # a turn to the right
         self.assertLessEqual(bin(differ).count("1"), 2)
 
 
 def drawn_in_alpha(kind, alpha):
-    """A black PNG of 16 x 16, of which `alpha` (rows of booleans) says what is opaque; by one of PNG's ways to say so."""
+    """A black PNG of 16 x 16 that is opaque where `alpha` (rows of booleans) says so, in one of PNG's ways to store that."""
     depth, colour, seen, hidden, chunks = {
         "gray and alpha": (8, 4, b"\0\xff", b"\0\0", []),
         "colour and alpha": (8, 6, b"\0\0\0\xff", b"\0\0\0\0", []),
@@ -529,7 +529,7 @@ class Alpha(Case):
             for place in (f"train/{'ab'[i % 2]}", f"test/{'ab'[i % 2]}")[: 1 if i else 2]:
                 (folder / place).mkdir(parents=True, exist_ok=True)
                 content = drawn_in_alpha(kind, icon)
-                # The copy in test has the same pixels, not the same bytes.
+                # The copy in test has the same pixels, but not the same bytes.
                 content = content[:-12] + (png_chunk(b"tEXt", b"a\0b") if "test" in place else b"") + content[-12:]
                 (folder / place / f"{i}.png").write_bytes(content)
         return folder
@@ -545,12 +545,12 @@ class Alpha(Case):
                          ("dedup", cache, "--hash", "phash", "--threshold", 4)):
                 told = self.ok(*verb, "--json", "--list", self.folder / "list.csv")
                 self.assertEqual(told.json()["removed"], 1, (kind, verb))
-            self.ok("dedup", source, "--hash", "phash@1/2", "--threshold", 4)  # alpha is of the scale, too
+            self.ok("dedup", source, "--hash", "phash@1/2", "--threshold", 4)  # alpha is scaled, too
             self.assertEqual(self.ok("ingest", source, "--out", self.folder / f"white {kind}", "--matte", "white",
                                      "--json").json()["transparent"], 0)
 
     def test_cut_outs_of_one_photo_are_not_copies_of_each_other(self):
-        """What is hidden is the same, and nothing of it is seen. The same cut-out at half its size is a copy."""
+        """They share what is hidden, none of which is visible. The same cut-out at half its size is a copy."""
         photo = self.image(128, seed=7)
         source = self.folder / "cut outs"
         source.mkdir()

@@ -1,4 +1,4 @@
-"""The pages name files, headings and options that there are; docs/trainer/ lists what the program's tables have, no more, no less."""
+"""Pages name only files, headings and options that exist. docs/trainer/ lists exactly what the program's tables have."""
 
 import functools
 import importlib.machinery
@@ -36,7 +36,7 @@ class Docs(Case):
 
     @functools.cached_property
     def files(self):
-        """Every file of the repository's folders, by its path from the root, and those beside them."""
+        """Every file of the repository's folders, and those next to them, by its path from the root."""
         found = [path for path in ROOT.iterdir() if path.is_file()]
         for folder in FOLDERS:
             found += [path for path in (ROOT / folder).rglob("*") if path.is_file()]
@@ -46,7 +46,7 @@ class Docs(Case):
         return {name: (ROOT / name).read_text() for name in self.files if name.endswith(".md")}
 
     def headings(self, page):
-        """Anchors as GitHub makes them."""
+        """Anchors as GitHub derives them."""
         lines = re.findall(r"^#+ (.*)$", page, re.MULTILINE)
         return {re.sub(r"[^\w\- ]", "", line.lower()).strip().replace(" ", "-") for line in lines}
 
@@ -59,7 +59,7 @@ class Docs(Case):
                     continue
                 path, _, anchor = target.partition("#")
                 to = (ROOT / name).parent / path if path else ROOT / name
-                if to.parent.resolve() == ROOT / "docs" / "reference" / "commands":  # made for the site; docs.site looks at anchors
+                if to.parent.resolve() == ROOT / "docs" / "reference" / "commands":  # made for the site; docs.site checks the anchors
                     self.assertIn(to.stem, [*self.verbs(), "winnow"], f"{name} links to {target}")
                     continue
                 with self.subTest(page=name, link=target):
@@ -68,7 +68,7 @@ class Docs(Case):
                         self.assertIn(anchor, self.headings(to.read_text()))
 
     def test_front_page(self):
-        """README.md is short, and its figures beside other tools are those of docs/comparison.md."""
+        """README.md is short, and its figures for other tools are those of docs/comparison.md."""
         page = (ROOT / "README.md").read_text()
         self.assertLessEqual(len(page.splitlines()), 90)
         self.assertLessEqual(len(re.sub(r"<!--.*?-->", "", page, flags=re.DOTALL).split()), 600)
@@ -81,7 +81,7 @@ class Docs(Case):
                 self.assertRegex(measured, rf"\| {beside}\b.*{re.escape(figure)}", "docs/comparison.md has no such row")
 
     def test_chart(self):
-        """README's chart is what docs/pictures/chart draws of the rounds that were kept."""
+        """README's chart is what docs/pictures/chart draws from the stored rounds."""
         loader = importlib.machinery.SourceFileLoader("chart", str(ROOT / "docs" / "pictures" / "chart"))
         chart = importlib.util.module_from_spec(importlib.util.spec_from_loader(loader.name, loader))
         loader.exec_module(chart)
@@ -136,13 +136,13 @@ class Docs(Case):
                 self.assertIn("".join(line.split()), without_breaks)
 
     def test_ten_lines_are_told_once(self):
-        """What a page runs in a block is not run again, line by line, on another one that introduces winnow."""
+        """Commands that one page runs in a block are not run again, line by line, on another page that introduces winnow."""
         blocks = {name: re.findall(r"(?ms)^```console\n(.*?)^```", (ROOT / name).read_text()) for name in ("README.md", "docs/index.md", "docs/tutorial.md")}
         self.assertEqual(blocks["docs/index.md"], [])
         self.assertEqual(set(blocks["README.md"]) & set(blocks["docs/tutorial.md"]), set())
 
     def test_counts_in_words(self):
-        """A number in words before a table is that of its rows: `four ways to install winnow`."""
+        """A number in words before a table equals the number of its rows: `four ways to install winnow`."""
         numbers = {word: i for i, word in enumerate("zero one two three four five six seven eight".split())}
         page = (ROOT / "docs" / "install.md").read_text()
         said = re.search(r"There are (\w+) ways to install", page)
@@ -165,7 +165,7 @@ class Docs(Case):
             self.assertIn(f'"{isa}"', (ROOT / "train" / "backend" / "onednn" / "onednn.cpp").read_text())
 
     def test_named_files(self):
-        """A source, a page or a place in the tree between backquotes is there. Names in capitals stand for any."""
+        """A source, page or path in backquotes exists. Names in capitals stand for any."""
         source = re.compile(r"[\w./{},-]+\.(h|cpp|cu|cmake|py|md)")
         place = re.compile(rf"({'|'.join(FOLDERS)})/[\w./{{}},-]+")
         checked = 0
@@ -189,7 +189,7 @@ class Docs(Case):
         return re.findall(r"^  ([a-z][a-z-]*)  ", self.help_of().partition("\nExit codes")[0], re.MULTILINE)
 
     def test_examples(self):
-        """Every `winnow VERB ...` that a page or a help has on a line of its own is of a verb that there is, with options it has."""
+        """Every `winnow VERB ...` on a line of its own, in a page or a help text, has an existing verb and its options."""
         verbs = self.verbs()
         self.assertIn("export", verbs)
         texts = {**self.pages(), **{f"{verb} --help": self.help_of(verb) for verb in verbs}}
@@ -204,7 +204,7 @@ class Docs(Case):
                 flags = [(flag, verb, *part) for flag in re.findall(r"(?<= )--[a-z][a-z-]+", own)]
                 flags += [(flag, "train") for flag in re.findall(r"(?<!\S)--[a-z][a-z-]+", passed_on)]
                 for flag, *of in flags:
-                    if flag == "--config":  # of every verb
+                    if flag == "--config":  # an option of every verb
                         continue
                     checked.add((*of, flag))
                     with self.subTest(where=name, command=command):
@@ -216,7 +216,7 @@ class Docs(Case):
         page = (ROOT / "docs" / "glossary.md").read_text()
         rows = [row for row in page.splitlines() if row.startswith("| ") and not row.startswith("| word")]
         self.assertGreater(len(rows), 40)
-        for row in rows:  # a word, what it is, elsewhere, where
+        for row in rows:  # a word, its meaning, elsewhere, where
             with self.subTest(row=row):
                 cells = [cell.strip() for cell in row.split("|")[1:-1]]
                 self.assertEqual(len(cells), 4)

@@ -1,4 +1,4 @@
-"""winnow doctor on this machine, and on this machine with something taken away."""
+"""winnow doctor on this machine, and with something removed from it."""
 
 import json
 import os
@@ -153,7 +153,7 @@ class Doctor(Case):
         done = subprocess.run([SCRIPT, "--json"], capture_output=True, text=True, env={**os.environ, "WINNOW": WINNOW})
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual(json.loads(done.stdout)["schema"], "winnow.doctor/1")
-        # As if built with a library of another version, which is not here.
+        # As if built with another version of a library, which is not installed.
         other = self.folder / "winnow"
         other.write_bytes(pathlib.Path(WINNOW).read_bytes().replace(b"liblmdb.so.0\0", b"liblmdb.so.7\0"))
         other.chmod(0o755)
@@ -185,7 +185,7 @@ class Doctor(Case):
 
     @staticmethod
     def rows():
-        """(library, its packages in Debian 12 and 13)"""
+        """Pairs of a library and its packages in Debian 12 and 13."""
         for line in SCRIPT.read_text().splitlines():
             if re.match(r"lib\S+\.so\S+ ", line):
                 library, *packages = line.split()

@@ -37,8 +37,8 @@ int run_in_this_process(const std::vector<std::string>& words, Take take) {
 }  // namespace
 }  // namespace winnow::tools
 
-// words[0] is the program's name. `take` gets what is put out, in this thread.
-// Out  the exit code; -1: an exception left the program
+// Runs the program on `words`; words[0] is its name. `take` gets its output, in this thread.
+// Out  The exit code; -1: an exception left the program.
 extern "C" int winnow_run(int count, const char* const* words, winnow::tools::Take take) {
   try {
     return winnow::tools::run_in_this_process({words, words + count}, take);

@@ -1,6 +1,8 @@
-"""Verbs as library calls in this process: the functions of app/ behind their flags, as the program has them, without its main().
+"""Verbs as library calls in this process: the functions of app/ behind the flags of the program, without its main().
 
-Tests that start no process are named in library_tests.txt, and held to it. WINNOW_TEST_LIST=FILE appends those that start none."""
+Tests that start no process are named in library_tests.txt, and are held to it. WINNOW_TEST_LIST=FILE appends the names
+of tests that start none.
+"""
 
 import atexit
 import ctypes
@@ -9,7 +11,7 @@ import pathlib
 import subprocess
 import sys
 
-# These start processes of this program, or write to the terminal themselves.
+# Verbs that start processes of this program, or write to the terminal themselves.
 _PROCESSES = {"bench", "doctor", "reference", "sweep", "tune-lr", "watch"}
 _TAKE = ctypes.CFUNCTYPE(None, ctypes.c_int, ctypes.POINTER(ctypes.c_char), ctypes.c_size_t)
 _STARTS = {"subprocess.Popen", "os.posix_spawn", "os.fork", "os.system"}
@@ -18,9 +20,9 @@ LISTED = pathlib.Path(__file__).with_name("library_tests.txt")
 
 class _Counts:
     library = None
-    calls = 0  # of the library
-    starts = 0  # of processes
-    alone = 0  # tests of calls that started none
+    calls = 0  # calls of the library
+    starts = 0  # processes started
+    alone = 0  # tests with calls that started no process
     tests = 0
 
 
@@ -32,7 +34,7 @@ sys.addaudithook(_note)
 
 
 def is_there():
-    """Whether this build has it: one with a sanitizer has none."""
+    """Whether this build has the library. A build with a sanitizer has none."""
     return "WINNOW_DOOR" in os.environ
 
 
@@ -42,7 +44,7 @@ def leads_to(words):
 
 
 def call(program, words):
-    """What `program WORDS...` puts out, and its exit code, as subprocess.run() gives them. From any thread, and from several at once."""
+    """The output and exit code of `program WORDS...`, in the form of subprocess.run(). Can be called by any thread, several at once."""
     if _Counts.library is None:
         _Counts.library = ctypes.CDLL(os.environ["WINNOW_DOOR"])
     _Counts.calls += 1
@@ -60,7 +62,7 @@ def listed():
 
 
 def watch(test):
-    """Fails the test at its end if it is listed and has started a process."""
+    """Fails the test at its end if it is listed but has started a process."""
     file = pathlib.Path(sys.modules[type(test).__module__].__file__).stem.removesuffix("_test")
     name = ".".join([file, *test.id().split(".")[-2:]])
     calls, starts = _Counts.calls, _Counts.starts

@@ -1,4 +1,4 @@
-"""The program as a library (door.py): it says and does what the program does, and library_tests.txt names enough tests that use it."""
+"""The program as a library (door.py) prints and does what the program does. library_tests.txt names enough tests that use it."""
 
 import json
 import pathlib
@@ -23,7 +23,7 @@ class BothRoads(Case):
         self.places = {process: self.folder / ("program" if process else "library") for process in (False, True)}
 
     def both(self, words):
-        """What `words(folder)` come to in a folder each: exit code, standard output, standard error, but for the folder's name and how fast it was."""
+        """Runs `words(folder)` both ways. Returns exit code, standard output and standard error, without the folder's name and speeds."""
         told = []
         for process, place in self.places.items():
             done = run(*words(place), process=process)
@@ -52,7 +52,7 @@ class BothRoads(Case):
         for place in self.places.values():
             for i in range(12):
                 self.write_ppm(place / f"set/{'train' if i % 3 else 'test'}/{'ab'[i % 2]}/{i:02}.ppm", self.image(24, seed=i // 2), 24)
-        for process, place in self.places.items():  # which says how fast it was
+        for process, place in self.places.items():  # prints its speed
             self.ok("ingest", place / "set", "--out", place / "cache", process=process)
         told = [self.both(lambda place, words=words: [word.replace("PLACE", str(place)) for word in words]) for words in (
             ["dedup", "PLACE/cache", "--threshold", "4", "--json", "--list-groups", "PLACE/groups.csv"],

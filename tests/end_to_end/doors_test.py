@@ -1,5 +1,6 @@
-"""Which images are the same picture, and which of them go, is one answer at every door: dedup of a folder and of a cache, export, ingest
---drop, an index, split and Python."""
+"""Every way to deduplicate gives the same answer about duplicates and what is removed: dedup of a folder and of a
+cache, export, ingest --drop, an index, split and Python.
+"""
 
 import csv
 import io
@@ -12,7 +13,7 @@ from program import Case, columns, run, tree_bytes
 
 
 class Doors(Case):
-    """Sets of pictures, and whether pictures of them are compared unasked."""
+    """Sets of pictures, and whether pictures are compared by default in each."""
 
     def setUp(self):
         super().setUp()
@@ -27,7 +28,7 @@ class Doors(Case):
             self.photo(f"a/{i:02}.pgm", i)
 
     def edited(self):
-        """Photos, and copies of some: cropped, mirrored, framed, darker, the same file and the same pixels."""
+        """Photos, and copies of some: cropped, mirrored, framed, darker, the same file, and the same pixels."""
         self.photos()
         self.photo("a/cropped 03.pgm", 3, edit=lambda rows: [row[30:170] for row in rows[12:120]])
         self.photo("a/mirrored 05.pgm", 5, edit=lambda rows: [row[::-1] for row in rows])
@@ -42,7 +43,7 @@ class Doors(Case):
         self.write_pgm(self.folder / "set/a/both.pgm", [left + right for left, right in zip(first, second)])
 
     def crossfade(self):
-        """From one photo to another, step by step."""
+        """From one photo to another in small steps."""
         self.photos(6)
         first, second = (self.detailed(seed, 192, 144) for seed in (0, 3))
         for step in range(9):
@@ -63,7 +64,7 @@ class Doors(Case):
         shutil.copy(self.folder / "set/pages/3.pgm", self.folder / "set/pages/3 again.pgm")
 
     def small(self):
-        """Pictures with few details, and darker copies: by codes alone."""
+        """Pictures with few details, and darker copies, which match by codes alone."""
         for i in range(110):
             pixels = self.image(24, seed=i)
             self.write_ppm(self.folder / f"set/{'ab'[i % 2]}/{i:03}.ppm", pixels, 24)
@@ -72,7 +73,7 @@ class Doors(Case):
                 self.write_ppm(self.folder / f"set/{'ab'[i % 2]}/{i:03} again.ppm", darker, 24)
 
     def gray_first(self):
-        """Coloured pictures, and before each its gray copy, which goes."""
+        """Coloured pictures, each preceded by its grey copy, which is removed."""
         for i in range(10):
             gray = self.detailed(i, 144, 144)
             colours = bytes(max(0, min(255, value + shift)) for row in gray for value in row for shift in (40, 0, -40))
@@ -80,7 +81,7 @@ class Doors(Case):
             self.write_ppm(self.folder / f"set/a/{i} colours.ppm", colours, 144)
 
     def few_small(self):
-        """Too few to tell by codes whose are near by chance."""
+        """Too few pictures to tell which codes are near by chance."""
         for i in range(12):
             self.write_ppm(self.folder / f"set/{i:03}.ppm", self.image(24, seed=i), 24)
             self.write_ppm(self.folder / f"set/{i:03} darker.ppm", bytes(p * 9 // 10 for p in self.image(24, seed=i)), 24)
@@ -106,7 +107,7 @@ class Doors(Case):
         out = self.ok(*words, "--list", "-").out
         return {row["name"] for row in csv.DictReader(io.StringIO(out))}
 
-    # Each door: what it leaves out, by names.
+    # For each way: the names of the images that it leaves out.
 
     def of_folder(self, *flags):
         return self.listed("dedup", self.folder / "set", *flags)
@@ -130,7 +131,7 @@ class Doors(Case):
         return self.listed("index", "dedup", self.index, "--source", self.folder / "set", *flags)
 
     def check(self, *flags):
-        """All doors leave out the same; which is given."""
+        """Checks that all ways leave out the same images, and returns them."""
         expected = self.of_folder(*flags)
         self.assertEqual(self.of_cache(*flags), expected, flags)
         self.assertEqual(self.of_export(*flags), expected, flags)
@@ -139,7 +140,7 @@ class Doors(Case):
         return expected
 
     def check_split(self, *flags):
-        """What split holds together is what dedup has as one component."""
+        """Checks that split keeps together what dedup reports as one component."""
         self.ok("dedup", self.cache, *flags)
         self.ok("split", self.cache, "--train", 0.5, "--val", 0.5, *flags)
         one, other = (columns(self.cache / f"selections/{name}.selection") for name in ("default", "split"))
@@ -181,7 +182,7 @@ class Doors(Case):
                 getattr(self, name)()
                 self.open()
                 self.check()
-                if name == "one_image":  # which cannot be in two splits
+                if name == "one_image":  # it cannot be in two splits
                     self.refused(2, ["nothing left for val"], "split", self.cache, "--train", 0.5, "--val", 0.5)
                 else:
                     self.check_split()

@@ -1,5 +1,6 @@
-"""winnow ingest --drop: the same as ingest, dedup and compact, and never more stored than that; killed or out of space at
-each point, on any threads and ranks."""
+"""winnow ingest --drop gives the same as ingest, dedup and compact, and never stores more than that; killed or out of
+space at each point, on any threads and ranks.
+"""
 
 import itertools
 import json
@@ -22,7 +23,7 @@ class Drop(Case):
         self.use_tmpfs()
 
     def large(self, side):
-        """A smooth image of blocks of 4 x 4."""
+        """A smooth image in blocks of 4 x 4."""
         small = self.image(side // 4)
         rows = [small[at : at + 3 * (side // 4)] for at in range(0, len(small), 3 * (side // 4))]
         wide = [b"".join(row[x : x + 3] * 4 for x in range(0, len(row), 3)) for row in rows]
@@ -51,7 +52,7 @@ class Drop(Case):
         return json.loads((cache / "manifest.json").read_text())
 
     def check_is_compacted(self, sources, ingest, dedup):
-        """What is dropped in an ingest is what compact leaves out, after dedup with the same flags."""
+        """Checks that an ingest drops what compact leaves out after dedup with the same flags."""
         whole, small, cache = (self.folder / name for name in ("whole", "small", "cache"))
         for folder in (whole, small, cache):
             shutil.rmtree(folder, ignore_errors=True)
@@ -103,7 +104,7 @@ class Drop(Case):
 
     def test_without_duplicates_and_of_a_shard_that_is_all_duplicates(self):
         pixels = [self.image(28) for _ in range(32)]
-        for i in range(1000):  # about 440 a shard
+        for i in range(1000):  # about 440 per shard
             label = ("cat", "dog")[i % 2]
             self.write_ppm(self.folder / "photos" / "train" / label / f"{i:04}.ppm", pixels[i % 32], 28)
         said = self.ok("ingest", self.folder / "photos", "--out", self.folder / "cache", "--shard-size", 1, "--drop",
@@ -162,7 +163,7 @@ class Drop(Case):
     # Nothing is lost
 
     def made(self, more=0):
-        """What is made when nothing goes wrong, and the points passed."""
+        """The result without any fault, and the points passed."""
         self.source = self.photos(10)
         for i in range(more):
             self.write_ppm(self.source / "train" / "cat" / f"more{i}.ppm", self.image(16, seed=1000 + i), 16)
@@ -201,7 +202,7 @@ class Drop(Case):
         self.at_each(want, first_and_last(points), "kill", -signal.SIGKILL, 20)
 
     def test_what_images_chose_is_known_again(self):
-        """Of more than 100 images hash and threshold are not those of none, which are asked for first."""
+        """For more than 100 images, winnow chooses another hash and threshold than for none, which are tried first."""
         want, points = self.made(more=80)
         dropped = self.manifest(self.folder / "want" / "work" / "cache")["settings"]["dropped"][0]
         self.assertEqual(dropped["chosen_by"], "risk 0.5")

@@ -1,6 +1,7 @@
-"""winnow-elastic: what it decides, what it starts and stops; a job that goes on to the same weights when a rank was killed.
+"""winnow-elastic: its decisions, what it starts and stops, and a job that reaches the same weights after a rank was
+killed.
 
-Machines that die are in tests/cluster/elastic_test. Here most jobs are a script in mpirun's place.
+tests/cluster/elastic_test kills machines. Here most jobs are a script in place of mpirun.
 """
 
 import json
@@ -16,8 +17,9 @@ from program import PATIENCE_S, ROOT, WINNOW, Case, eventually, tensors
 
 ELASTIC = ROOT / "tools" / "winnow-elastic"
 
-# mpirun's place: notes what it is called with, and does what the next line of FOLDER/script says: ends with a code at once; "runs", which
-# is to write metrics until SIGUSR1 ends it with 75; "hangs" when what it started has ended; ends with 0 where a machine was "lost", as Open MPI 5 does.
+# Replaces mpirun: records its arguments, and does what the next line of FOLDER/script says. A number: ends with that code at once.
+# "runs": writes metrics until SIGUSR1 ends it with 75. "hangs": hangs after what it started has ended. "lost": a machine was lost; ends with 0,
+# as Open MPI 5 does.
 MPIRUN = """#!/bin/bash
 folder=$(dirname "$0")
 echo "$*" >> "$folder/calls"
@@ -43,10 +45,10 @@ def decided(function, *arguments):
 
 class Decisions(unittest.TestCase):
     def test_what_to_do_when_the_job_ended(self):
-        # code, why, restarts left, ranks that answer, ranks needed: what
+        # code, why, restarts left, ranks that answer, ranks needed: decision
         for arguments, what in (
             ((0, "itself", 3, 4, 1), "end 0"),
-            ((0, "grow", 3, 4, 1), "end 0"),  # it was faster than the signal
+            ((0, "grow", 3, 4, 1), "end 0"),  # it ended before the signal
             ((2, "itself", 3, 4, 1), "end 2"),
             ((3, "itself", 3, 4, 1), "end 3"),
             ((2, "grow", 3, 4, 1), "end 2"),
@@ -57,10 +59,10 @@ class Decisions(unittest.TestCase):
             ((137, "itself", 1, 3, 1), "start 1"),
             ((137, "itself", 0, 4, 1), "give-up 137"),
             ((75, "grow", 0, 4, 1), "start 0"),
-            ((138, "grow", 0, 4, 1), "give-up 138"),  # a signal that killed
+            ((138, "grow", 0, 4, 1), "give-up 138"),  # killed by a signal
             ((138, "grow", 1, 4, 1), "start 1"),
             ((137, "lost", 1, 3, 1), "start 1"),
-            ((2, "lost", 1, 3, 1), "start 1"),  # the code of a job that was killed says nothing
+            ((2, "lost", 1, 3, 1), "start 1"),  # the exit code of a killed job means nothing
             ((137, "lost", 0, 3, 1), "give-up 137"),
             ((137, "itself", 1, 3, 4), "wait 1"),
             ((75, "grow", 1, 3, 4), "wait 0"),
@@ -69,7 +71,7 @@ class Decisions(unittest.TestCase):
             self.assertEqual(decided("decide", *arguments), what, arguments)
 
     def test_what_a_look_at_a_machine_means(self):
-        # answers, used, times in a row: what
+        # answers, used, times in a row: decision
         for arguments, what in (
             ((1, 1, 9), "nothing"),
             ((0, 0, 9), "nothing"),
@@ -122,7 +124,7 @@ class Elastic(Case):
         self.assertEqual(job.wait(PATIENCE_S), 0, self.text())
         self.assertEqual(len(self.calls()), 2)
         self.assertIn("it failed (1); 9 restarts left", self.text())
-        job = self.start(["lost"], "--hosts", "a,b", "--probe", "true", "--restarts", 0)  # the table of before says nothing
+        job = self.start(["lost"], "--hosts", "a,b", "--probe", "true", "--restarts", 0)  # the previous table does not count
         self.assertEqual(job.wait(PATIENCE_S), 1, self.text())
         self.assertIn("no restarts are left", self.text())
 
@@ -244,7 +246,7 @@ class Elastic(Case):
         try:
             words = (pid / "cmdline").read_bytes().split(b"\0")
             return b"OMPI_COMM_WORLD_RANK=1" in (pid / "environ").read_bytes().split(b"\0") and str(out).encode() in words
-        except OSError:  # it is gone
+        except OSError:  # the process has gone
             return False
 
 

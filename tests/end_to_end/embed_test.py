@@ -1,4 +1,4 @@
-"""winnow embed: features of nets and from .npy files, as they are stored and as they are refused."""
+"""winnow embed: features of nets and from .npy files, how they are stored, and when they are refused."""
 
 import json
 import math
@@ -9,7 +9,7 @@ from program import Case, columns, npy, run, tensors
 
 
 def vectors(path):
-    """{id: vector} of a feature file."""
+    """The vectors of a feature file, {id: vector}."""
     found = columns(path)
     dimensions = int.from_bytes(found["dimensions"][0], "little")
     scales = struct.unpack(f"<{len(found['scales'])}f", b"".join(found["scales"]))
@@ -23,7 +23,7 @@ def vectors(path):
 
 
 def off(ours, theirs):
-    """The largest difference of a vector, relative to its largest magnitude, over all images."""
+    """The largest difference in a vector, relative to its largest magnitude, over all images."""
     assert ours.keys() == theirs.keys()
     return max(
         max(abs(a - b) for a, b in zip(ours[id], theirs[id])) / max(map(abs, theirs[id])) for id in theirs
@@ -31,7 +31,7 @@ def off(ours, theirs):
 
 
 def write_safetensors(path, tensors):
-    """{name: (shape, floats)}"""
+    """Writes tensors, {name: (shape, floats)}."""
     header, data = {}, b""
     for name, (shape, values) in tensors.items():
         raw = struct.pack(f"<{len(values)}f", *values)
@@ -77,7 +77,7 @@ class Embed(Case):
                          ("run", "resnet20", "step-4", False))
 
     def test_logits_follow_from_the_vectors(self):
-        """The classifier's products with them are what eval predicts."""
+        """The classifier applied to them gives the predictions of eval."""
         _, file = self.embed(self.trained)
         csv = self.folder / "predictions.csv"
         self.ok("eval", self.trained, self.cache, "--split", "test", "--predictions", csv, "--logits")
@@ -98,7 +98,7 @@ class Embed(Case):
         _, of_run = self.embed(self.trained)
         _, of_file = self.embed(self.weights, "--net", "resnet20", name="file")
         self.assertEqual(vectors(of_run), vectors(of_file))
-        # A cache without labels, of the same pictures.
+        # A cache of the same pictures without labels.
         flat = self.folder / "flat"
         flat.mkdir()
         for path in sorted(self.photos.rglob("*.ppm")):
@@ -177,7 +177,7 @@ class Embed(Case):
 
     def test_duplicates_are_found_by_features(self):
         names = [name for name in self.names() if name.startswith("train/")]
-        # 0 and 5 degrees are a cosine of 0.996 apart, 30 and 35 too; the rest stand alone or have no vector.
+        # 0 and 5 degrees have a cosine of 0.996, and so have 30 and 35. The others are alone or have no vector.
         self.angles([0, 5, 30, 35, 90, 180], names[:6])
         decided = self.ok("dedup", self.cache, "--features", "angles", "--cosine", 0.99, "--name", "near", "--list-pairs",
                           self.folder / "pairs.csv", "--list-groups", self.folder / "groups.csv", "--json").json()
@@ -191,7 +191,7 @@ class Embed(Case):
         self.assertEqual({int.from_bytes(raw, "little") for raw in kept["distances"]}, {0, 4})
         wide = self.ok("dedup", self.cache, "--features", "angles", "--cosine", 0.9, "--groups", "cliques", "--name", "wide",
                        "--json").json()
-        self.assertEqual(wide["groups"], 2)  # 5 and 30 degrees are 0.906 apart, and 0 and 30 are not
+        self.assertEqual(wide["groups"], 2)  # the cosine of 5 and 30 degrees is 0.906; 0 and 30 are further apart
         chained = self.ok("dedup", self.cache, "--features", "angles", "--cosine", 0.9, "--name", "wide", "--json").json()
         self.assertEqual((chained["groups"], chained["chains"]), (1, 1))
         page = self.folder / "page.html"
@@ -200,7 +200,7 @@ class Embed(Case):
 
     def test_splits_and_reviews_go_by_features_too(self):
         names = self.names()
-        self.angles([10 * (i // 2) for i in range(len(names))], names)  # of each two one vector
+        self.angles([10 * (i // 2) for i in range(len(names))], names)  # each vector occurs twice
         split = self.ok("split", self.cache, "--features", "angles", "--cosine", 0.999, "--val", 0.4, "--of", "train", "val", "test",
                         "--name", "dealt", "--json").json()
         self.assertEqual((split["hash"], split["threshold"], split["features"], split["largest_block"]), ("cosine", 1, "angles", 2))
@@ -265,7 +265,7 @@ class Embed(Case):
     def test_a_signal_leaves_nothing_half_written(self):
         command = ["embed", self.trained, self.cache, "--name", "stopped", "--backend", "reference"]
         folder = self.cache / "features"
-        # While it computes it ends; what it is writing by then is written.
+        # It stops while it computes; a file that it has begun to write is finished.
         for point, code, left in (("load.record.before:*:1", 75, []), ("file.create.before:stopped.features:1", 0, ["stopped.features"]),
                                   ("file.write.before:stopped.features:1", 0, ["stopped.features"])):  # fmt: skip
             done = run(*command, env={"WINNOW_FAILPOINTS": f"int={point}"})
@@ -275,7 +275,7 @@ class Embed(Case):
                 self.features("stopped").unlink()
 
     def test_the_vectors_are_those_of_float64(self):
-        """Of random weights, which have no symmetry to hide behind."""
+        """With random weights, which have no symmetry that could hide errors."""
         raw = self.weights.read_bytes()
         (size,) = struct.unpack("<Q", raw[:8])
         values = {}

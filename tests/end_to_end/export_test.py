@@ -1,4 +1,4 @@
-"""winnow export: what it writes is read again as what was in the cache; what is in its way or ends it leaves no trace."""
+"""winnow export: its output reads as what was in the cache. An obstacle or an interruption leaves no trace."""
 
 import csv
 import io
@@ -33,7 +33,7 @@ class Export(Case):
         return self.folder / name
 
     def samples(self, cache, skip=()):
-        """Every image of a cache but those called as in `skip`, as (split, class names, hash of its pixels), sorted."""
+        """The images of a cache, without those named in `skip`, as sorted (split, class names, hash of its pixels)."""
         table = columns(cache / "fingerprints" / "table")
         classes = json.loads((cache / "manifest.json").read_text())["classes"]
         rows = [json.loads(line) for line in (cache / "ledger.jsonl").read_text().splitlines()]
@@ -46,7 +46,7 @@ class Export(Case):
             if names[struct.unpack("<Q", table["ids"][i])[0]] not in skip
         )
 
-    REMOVED = ("train/cat/copy of test.ppm", "train/dog/00.ppm")  # by the selection `default`
+    REMOVED = ("train/cat/copy of test.ppm", "train/dog/00.ppm")  # removed by the selection `default`
 
     def test_and_back_again(self):
         for store in ("original", "raw"):
@@ -104,7 +104,7 @@ class Export(Case):
                 self.assertTrue(one.samefile(own))
                 again = self.cache_of(out, f"again-{kind}")
                 self.assertEqual(self.samples(again), self.samples(self.cache_of(plain, f"plain-{kind}")))
-        # What was changed or is gone is copied, and named.
+        # Changed or missing files are copied, and named.
         (root / "test" / "cat" / "01.ppm").write_bytes((root / "test" / "cat" / "03.ppm").read_bytes())
         (root / "test" / "dog" / "02.ppm").unlink()
         (root / "test" / "dog" / "04.ppm").unlink()
@@ -137,7 +137,7 @@ class Export(Case):
                 self.ok("export", cache, "--to", f"{far}/out", "--link", "symbolic", "--source", root)
 
     def deep_photos(self):
-        """a/b/x, c/x ...: at any depth, the same names in several folders, hidden ones, four copies, one file that is no image."""
+        """a/b/x, c/x ...: any depth, the same names in several folders, hidden files, four copies, one file that is no image."""
         root = self.folder / "deep"
         for path in ("a/b/x.ppm", "c/x.ppm", "c/d/e/x.ppm", "top.ppm", ".hidden/h.ppm", "a/b/with\\two words.ppm"):
             self.write_ppm(root / path, self.image(self.SIDE), self.SIDE)
@@ -152,7 +152,7 @@ class Export(Case):
     DEEP_REMOVED = {"copies/x.ppm", "copies/of/x.ppm", "zz/x.ppm", "zz/top.ppm"}
 
     def split_tree(self, root):
-        """The images of deep_photos(): those that stay, and those that go."""
+        """The images of deep_photos(): those that are kept, and those that are removed."""
         files = {name: data for name, data in tree_bytes(root).items() if name not in ("notes.txt", "c/broken.ppm")}
         removed = {name: files.pop(name) for name in self.DEEP_REMOVED}
         return files, removed
@@ -203,7 +203,7 @@ class Export(Case):
             self.assertEqual(tree_bytes(self.folder / f"out{i}"), kept)
             self.assertEqual("'c/x.ppm'" in said.err, bool(link))
             self.assertIn("1 inputs that were not read", said.err)
-        # No file of the cache's own: it says where to get them.
+        # The cache has no files of its own: the message says where to get them.
         self.refused(2, ["--source"], "export", caches["none"], "--to", self.folder / "x", "--as", "tree")
 
     def test_a_hard_link_is_to_the_file_itself(self):
@@ -261,7 +261,7 @@ class Export(Case):
         temporary.mkdir()
         before = sorted(os.listdir(self.folder))
         trace = self.folder / "tmp" / "trace"
-        # While the fingerprints are made, when they are there and nothing is decided yet, while the tree is made.
+        # While fingerprints are made; when they exist but nothing is decided; while the tree is made.
         for point, decided in (("dir.create.after:fingerprints:1", False), ("file.remove.after:unfinished:1", False),
                                ("file.create.after:unfinished:2", True)):
             stopped = run("export", root, "--to", self.folder / "out",
@@ -335,7 +335,7 @@ class Export(Case):
         for link, act in (([], "file.write"), (["--link", "hard"], "link.create")):
             args = ["export", cache, "--to", self.folder / "out", "--as", "tree", "--selection", "default", "--source", root,
                     "--removed", self.folder / "gone", *link]  # fmt: skip
-            for file in ("h.ppm", "top.ppm"):  # of the one that is made last, of both
+            for file in ("h.ppm", "top.ppm"):  # the one that is made last, of both
                 full = run(*args, env={"WINNOW_FAILPOINTS": f"enospc={act}.before:{file}:1"})
                 self.assertEqual(full.code, 1, full.err)
                 self.assertEqual(sorted(os.listdir(self.folder)), before)
@@ -345,7 +345,7 @@ class Export(Case):
                 killed = run(*args, env={"WINNOW_FAILPOINTS": f"kill={act}.after:{file}:1"})
                 self.assertLess(killed.code, 0)
                 self.assertFalse((self.folder / "out").exists() or (self.folder / "gone").exists())
-            # Between the two: what was removed is there whole, and the next says so.
+            # Between the two renames: what was removed exists completely, and the next run says so.
             between = run(*args, env={"WINNOW_FAILPOINTS": "kill=dir.rename.before:out:1"})
             self.assertLess(between.code, 0)
             self.assertFalse((self.folder / "out").exists())

@@ -1,5 +1,6 @@
-"""Nothing is lost: ingest and dedup killed, or out of space, at each point where something becomes durable, and
-at random moments; what is said to be done is durable before it is said."""
+"""Nothing is lost: ingest and dedup are killed, or run out of space, at each point where something becomes durable, and
+at random moments. What is reported as done is durable before it is reported.
+"""
 
 import concurrent.futures
 import itertools
@@ -21,13 +22,13 @@ from golden import GOLDEN
 from program import ALL, PATIENCE_S, SHM, WINNOW, Case, Kills, ends_by_a_second_signal, errors_in, eventually, png, png_chunk, run, some_of
 
 needs_shm = unittest.skipUnless(os.access(SHM, os.W_OK), "there is no /dev/shm to write to here")
-# Acts that need space; the others do not fail on a full disk.
+# Acts that need space; the others cannot fail on a full disk.
 TAKES_SPACE = ("file.create", "file.write", "file.sync", "file.rename", "dir.create", "dir.sync", "link.create",
                "link.rename", "lmdb.create", "lmdb.commit", "lmdb.sync")  # fmt: skip
 
 
 def tree(folder):
-    """Every file below `folder`, through links too."""
+    """Every file below `folder`; links are followed."""
     return {
         os.path.relpath(os.path.join(where, name), folder): pathlib.Path(where, name).read_bytes()
         for where, _, names in os.walk(folder, followlinks=True)
@@ -36,7 +37,7 @@ def tree(folder):
 
 
 def passes(points):
-    """(point, file) -> how often."""
+    """How often each point is passed: (point, file) -> count."""
     return {key: len(list(group)) for key, group in itertools.groupby(sorted(points))}
 
 
@@ -45,13 +46,14 @@ def first_and_last(points):
 
 
 def some_faults(what, hits, most):
-    """Of hits (point, file, time) some, with every point and every kind of file."""
+    """A sample of hits (point, file, time), with every point and every kind of file."""
     return some_of(what, hits, most, lambda hit: hit[0], lambda hit: re.sub(r"\d+", "0", hit[1]))
 
 
 def moments(count, few, draw):
-    """`few` moments of a run from 0 to 1, one at random in each of as many parts; with WINNOW_TEST_ALL=1 `count`, with
-    WINNOW_KILLS=N N."""
+    """`few` moments of a run from 0 to 1, one at random in each of `few` equal parts. With WINNOW_TEST_ALL=1 `count`
+    moments, with WINNOW_KILLS=N N.
+    """
     parts = int(os.environ.get("WINNOW_KILLS", count if ALL else few))
     return [(part + draw.random()) / parts for part in range(parts)]
 
@@ -84,13 +86,13 @@ class Faults(Case):
         return root
 
     def place(self, name):
-        """A folder for one run. The cache in it has the same path from there in every run."""
+        """A folder for one run. Its cache has the same path relative to it in every run."""
         folder = self.folder / f"run-{name}" / "work"
         folder.mkdir(parents=True)
         return folder
 
     def trace(self, place, *args):
-        """The points a run passes, files by their paths from the parent of `place`."""
+        """The points that a run passes, with files as paths from the parent of `place`."""
         path = self.folder / "trace"
         path.unlink(missing_ok=True)
         self.ok(*args, env={"WINNOW_FAILPOINTS": f"trace={path}"})
@@ -109,7 +111,7 @@ class Faults(Case):
         return ["ingest", self.source, "--shard-size", 3, "--threads", 1, *more]
 
     def undisturbed(self, *more):
-        """Files of a cache, and the points passed in making it."""
+        """Files of a cache, and the points passed when making it."""
         self.source = self.photos()
         place = self.place("want")
         points = self.trace(place, *self.ingest("--out", place / "cache", *more))
@@ -118,7 +120,7 @@ class Faults(Case):
         return want, points
 
     def goes_on(self, cache, want, where, *more):
-        """What a fault left is no cache or a whole one, and the same ingest again ends as if nothing had been."""
+        """After a fault there is no cache or a complete one, and the same ingest then ends as if nothing had happened."""
         if (cache / "manifest.json").exists():
             self.ok("verify", cache)
         if not (cache / "manifest.json").exists() or (cache / "unfinished").exists():
@@ -176,7 +178,7 @@ class Faults(Case):
         self.ok("cache", "drop", self.folder / "run-want" / "work" / "cache", "--delete")
         kinds = {}
         for point, file in points:
-            # Names on tmpfs are made of the cache's path.
+            # Names on tmpfs depend on the cache's path.
             file = "*" if file.startswith("/dev/shm/winnow-") else file
             kinds.setdefault((point, pathlib.PurePath(file).suffix), (point, file, 1))
         self.killed_at(want, list(kinds.values()), "--memory", most=12)
@@ -201,7 +203,7 @@ class Faults(Case):
         self.goes_on(cache, want, "killed at random moments")
 
     def test_a_mixed_set_killed_at_random_moments_and_done_again_on_any_threads(self):
-        # Large pictures and tiny ones, in class folders; what a run left is gone on with by another number of threads.
+        # Large and tiny pictures in class folders. What a run left is resumed with another number of threads.
         self.source = self.photos(10, side=500)
         for i in range(600):
             self.write_ppm(self.source / "train" / "dog" / f"tiny{i}.ppm", self.random.randbytes(3 * 8 * 8), 8)
@@ -237,7 +239,7 @@ class Faults(Case):
         for _ in range(6):
             if sum(in_parallel(kill, [(number,) for number in range(len(when))])) > 0.4 * len(when):
                 return
-            whole /= 2  # the machine has less to do than it had
+            whole /= 2  # the machine has become faster
         self.fail("too few were killed before they were over")
 
     @needs_shm
@@ -261,7 +263,7 @@ class Faults(Case):
             file = "*" if file.startswith("/dev/shm/winnow-") else file
             died = run("cache", "drop", cache, "--delete", env=failpoints("kill", point, file, k))
             self.assertEqual(died.code, -signal.SIGKILL, point)
-            # Whole, or no cache any more; never a part of one.
+            # Complete, or no cache; never part of one.
             if (cache / "manifest.json").exists():
                 self.ok("verify", cache)
             if cache.exists() and os.listdir(cache):
@@ -305,7 +307,7 @@ class Faults(Case):
                                   env={**os.environ, "WINNOW_FAILPOINTS": hang})  # fmt: skip
         self.addCleanup(winnow.kill)
         eventually(lambda: re.search(r"lmdb.commit.before\t.*/00001.mdb\n", trace.read_text()), "an ingest that hangs")
-        winnow.send_signal(signal.SIGTERM)  # a second one of another kind ends nothing
+        winnow.send_signal(signal.SIGTERM)  # a second signal of another kind ends nothing
         ends_by_a_second_signal(winnow, signal.SIGUSR1)
         self.assertEqual(winnow.returncode, -signal.SIGUSR1)
 
@@ -347,7 +349,7 @@ class Faults(Case):
                               env={**os.environ, **failpoints("int", "lmdb.commit.after", "00000.mdb", 1)})  # fmt: skip
         self.assertEqual(done.returncode, 0, done.stderr)
 
-    # Errors that are told
+    # Errors that are reported
 
     def test_a_bad_disk_is_an_error(self):
         self.source = self.photos(6)
@@ -393,7 +395,7 @@ class Faults(Case):
             files = tree(cache / "selections")
             return {name: files[name] for name in ("default.selection", "default.csv")}
 
-        # In a cache that has no selection yet, and in one that has an older one.
+        # In a cache without a selection, and in one with an older selection.
         fresh = self.folder / "fresh"
         shutil.copytree(place, fresh)
         self.ok(*dedup(place / "cache", 2))
@@ -420,7 +422,7 @@ class Faults(Case):
             if before == used:
                 for name, content in written(cache).items():
                     self.assertIn(content, (old[name], new[name]), where)
-                # The decision comes last.
+                # The decision is written last.
                 if written(cache)["default.selection"] == new["default.selection"]:
                     self.assertEqual(written(cache), new, where)
             self.ok(*dedup(cache, 4))
@@ -432,13 +434,13 @@ class Faults(Case):
         needing = [kind for kind in kinds if kind[0].removesuffix(".before") in TAKES_SPACE]
         in_parallel(break_at, [("kill", used, *kind) for kind in some_faults("points of a dedup, killed at", kinds, 12)])
         in_parallel(break_at, [("enospc", used, *kind) for kind in some_faults("points of a dedup, on a full disk", needing, 6)])
-        of_fresh = [kind for kind in kinds if kind[1].endswith("/default.selection")]  # nothing was before
+        of_fresh = [kind for kind in kinds if kind[1].endswith("/default.selection")]  # there was none before
         in_parallel(break_at, [("kill", fresh, *kind) for kind in of_fresh])
 
     # Features, comparing pictures, folds
 
     def pictured(self, count=60):
-        """A cache of pictures with edges, each third a brighter copy of the one before, and vectors of all of them."""
+        """A cache of pictures with edges, every third a brighter copy of the one before, and vectors of all."""
         photos, place = self.folder / "photos", self.place("pictured")
         for i in range(count):
             brighter = 12 * (i % 3 == 2)
@@ -460,10 +462,10 @@ class Faults(Case):
     def test_embed_killed_or_full_at_each_point(self):
         place = self.pictured(12)
         cache, file = place / "cache", place / "cache" / "features" / "given.features"
-        points = self.trace(place, *self.embed(cache))  # the folder is made, too
+        points = self.trace(place, *self.embed(cache))  # the folder is created as well
         traces.Disk(points, r"\.features$").at_end()
         new = file.read_bytes()
-        # Where there are some already, what matters is when they are replaced.
+        # If there are some already, only their replacement matters.
         replaced = [point for point in points if point[0].startswith(("file.write", "file.rename"))]
 
         def break_at(action, old, point, name, k):
@@ -512,7 +514,7 @@ class Faults(Case):
                 time.sleep(seconds)
                 winnow.kill()
                 kills.tell(winnow.wait() == -signal.SIGKILL)
-                # What vouches for the others, if it is there, is whole, and so are they.
+                # The file that vouches for the others is complete if it exists, and so are they.
                 if written[-1].suffix == ".json" and written[-1].exists():
                     self.assertEqual([path.read_bytes() for path in written], want)
                 for path, content in zip(written, want):
@@ -561,13 +563,13 @@ class Faults(Case):
         for name in ("given.features", "by.csv", "list.csv"):
             self.assertRegex(done.stderr, rf"winnow: cannot [^\n]*/{name}[^\n]*o space left")
 
-    # What is durable when
+    # What must be durable when
 
     def test_an_ingest_is_durable_before_its_manifest_is_there(self):
         _, points = self.undisturbed()
         commits = r"work/cache/manifest\.json$"
         traces.Disk(points, commits).at_end()
-        # The rules see each sync that is left out.
+        # The rules detect each sync that is left out.
         synced = {file for point, file in points if ".sync." in point}
         self.assertGreaterEqual(len(synced), 13)
         for file in synced:
@@ -575,7 +577,7 @@ class Faults(Case):
                 traces.Disk(traces.without_syncs_of(points, file), commits).at_end()
         renamed = points.index(("file.rename.before", "work/cache/manifest.json"))
         sealed = points.index(("lmdb.sync.before", "work/cache/shards/00002.mdb"))
-        with self.assertRaises(traces.Lost):  # the manifest too soon
+        with self.assertRaises(traces.Lost):  # the manifest is written too soon
             traces.Disk(points[:sealed] + points[renamed:] + points[sealed:renamed], commits)
 
     def test_a_dedup_is_durable_when_it_says_so(self):
@@ -594,7 +596,7 @@ class Faults(Case):
         self.ok("ingest", self.folder / "data", "--out", place / "cache")
         points = self.trace(place, "train", place / "cache", "--out", place / "run", "--net", "lenet", "--epochs", 3,
                             "--batch-size", 32, "--checkpoint-hist", 1, "--log-interval", 1)  # fmt: skip
-        # Steps go on, and are logged, while a checkpoint is written.
+        # Steps continue, and are logged, while a checkpoint is written.
         rules = {"commits": r"checkpoints/(step-\d+|latest)$", "beside": r"metrics\.jsonl$"}
         traces.Disk(points, **rules).at_end()
         removed = [file for point, file in points if point == "dir.remove.after"]
@@ -602,7 +604,7 @@ class Faults(Case):
         for name in ("checkpoints/step-4.part", "checkpoints/step-4.part/model.safetensors", "checkpoints", "metrics.jsonl"):
             with self.assertRaises(traces.Lost, msg=name):
                 traces.Disk(traces.without_syncs_of(points, f"work/run/{name}"), **rules)
-        # An older one goes only when `latest` and the step it names are there for good.
+        # An older checkpoint is removed only when `latest` and the step that it names are durable.
         moved = points.index(("link.rename.after", "work/run/checkpoints/latest"))
         gone = points.index(("dir.remove.before", "work/run/checkpoints/step-2"))
         self.assertLess(moved, gone)
@@ -642,7 +644,7 @@ class Faults(Case):
             self.assertTrue(tree(self.folder / f"copy-{kibibytes}") == want)
 
     def png(self, path, side, colours):
-        """A PNG of random bytes where they may differ, else of one colour."""
+        """A PNG of random bytes or of a single colour."""
         path.parent.mkdir(parents=True, exist_ok=True)
         rows = b"".join(
             b"\0" + (self.random.randbytes(3 * side) if colours else bytes(3 * side)) for _ in range(side)
@@ -653,10 +655,9 @@ class Faults(Case):
         )
 
     def test_a_tmpfs_that_is_really_full(self):
-        # What is looked at to tell the size beforehand is every second input. The others are far larger as
-        # pixels than as files.
+        # To estimate the size, every second input is read. The others are far larger as pixels than as files.
         shutil.rmtree(self.folder)
-        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="winnow-test-"))  # /dev/shm will be another
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="winnow-test-"))  # /dev/shm will be another one
         self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
         source = self.folder / "photos"
         for i in range(96):

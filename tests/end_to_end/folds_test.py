@@ -1,4 +1,4 @@
-"""winnow train --folds: every training image is predicted by a net that has not seen it."""
+"""winnow train --folds: a net that has not seen it predicts each training image."""
 
 import csv
 import json
@@ -11,7 +11,7 @@ from program import Case, columns, run
 
 
 def read_npy(path):
-    """(rows, columns) of a matrix of f32, and its values."""
+    """The shape of a matrix of f32, (rows, columns), and its values."""
     raw = path.read_bytes()
     assert raw[:8] == b"\x93NUMPY\x01\x00"
     (size,) = struct.unpack("<H", raw[8:10])
@@ -79,12 +79,12 @@ class Folds(Case):
         for i in range(60):
             pixels = self.image(16, seed=i)
             self.write_ppm(photos / f"class {i % 2}" / f"{i:02}.ppm", pixels, 16)
-            if i < 20:  # a copy, of which exact duplicates know and one of which the selection removes
+            if i < 20:  # exact copies, known as duplicates, one of which the selection removes
                 self.write_ppm(photos / f"class {i % 2}" / f"{i:02} copy.ppm", pixels, 16)
         self.ok("ingest", photos, "--out", self.cache)
         self.ok("dedup", self.cache, "--hash", "exact", "--name", "thin")
         all_of_them = self.folder / "all"
-        self.ok(*self.command(all_of_them))  # without splits, too: nothing else is held out
+        self.ok(*self.command(all_of_them))  # also without splits: nothing else is held out
         rows = read_csv(all_of_them / "out-of-fold.csv")
         self.assertEqual(len(rows), 80)
         fold_of = {row["name"]: row["fold"] for row in rows}

@@ -1,4 +1,4 @@
-"""A training run one can follow: event files, evaluations on the way, the best checkpoint, reports of runs."""
+"""Following a training run: event files, evaluations during the run, the best checkpoint, reports."""
 
 import csv
 import json
@@ -15,7 +15,7 @@ import xml.etree.ElementTree as xml
 
 from program import PATIENCE_S, WINNOW, Case, run, some_of, tensors
 
-# A Python with TensorBoard, as `python3 -m venv` and `pip install tensorboard` make one.
+# A Python with TensorBoard, as made by `python3 -m venv` and `pip install tensorboard`.
 PYTHON = os.environ.get("WINNOW_PACKAGES_PYTHON", "python3")
 SCALARS = """
 import json, sys
@@ -37,7 +37,7 @@ class Follow(Case):
     def setUp(self):
         super().setUp()
         self.use_tmpfs()
-        self.learnable_idx(self.folder / "data", train=384, test=32)  # 8 steps an epoch
+        self.learnable_idx(self.folder / "data", train=384, test=32)  # 8 steps per epoch
         self.cache = self.folder / "cache"
         self.ok("ingest", self.folder / "data", "--out", self.cache)
 
@@ -54,7 +54,7 @@ class Follow(Case):
 
 class TensorBoard(Follow):
     def expected(self, out):
-        """{tag: [[step, value]]} as metrics.jsonl has them."""
+        """The values of metrics.jsonl, {tag: [[step, value]]}."""
         found = {}
         for row in self.rows(out):
             for name, value in row.items():
@@ -70,7 +70,7 @@ class TensorBoard(Follow):
         first = self.event_file("run")
         self.ok(*command)
         self.assertNotEqual(self.event_file("run"), first)
-        self.ok(*command)  # a run that has ended evaluates again
+        self.ok(*command)  # a finished run evaluates again
 
     @unittest.skipUnless(has_tensorboard(), f"{PYTHON} has no package tensorboard (WINNOW_PACKAGES_PYTHON names one)")
     def test_tensorboard_reads_every_number_once(self):
@@ -91,7 +91,7 @@ class TensorBoard(Follow):
         self.assertEqual(len(found["val/top1"]), 2)
 
     def test_event_files_are_tfrecords(self):
-        """Our own reader goes through all frames, and finds no image in any."""
+        """Our own reader reads all frames, and finds no image in any."""
         self.stopped_and_gone_on()
         records = self.folder / "run.tfrecord"
         records.write_bytes(self.event_file("run").read_bytes())
@@ -103,14 +103,14 @@ class TensorBoard(Follow):
         self.ok(*self.command("plain", "--max-steps", 2))
         self.assertFalse((self.folder / "plain" / "tensorboard").exists())
         self.ok(*self.command("plain", "--max-steps", 4, "--log-interval", 1, "--tensorboard"))
-        self.assertEqual(len(self.rows("plain")), 5)  # what was done before is in the events, too
+        self.assertEqual(len(self.rows("plain")), 5)  # earlier steps are in the events, too
         self.assertGreater(self.event_file("plain").stat().st_size, 500)
 
 
 class Best(Follow):
-    """--keep-best, --eval-every and --early-stop, and what a kill makes of them: nothing."""
+    """--keep-best, --eval-every and --early-stop. A kill changes nothing about them."""
 
-    WATCHED = ["--epochs", 3, "--holdout", 0.25, "--log-interval", 1, "--checkpoint-hist", 1]  # 6 steps an epoch
+    WATCHED = ["--epochs", 3, "--holdout", 0.25, "--log-interval", 1, "--checkpoint-hist", 1]  # 6 steps per epoch
 
     def checkpoints(self, out):
         folder = self.folder / out / "checkpoints"
@@ -135,7 +135,7 @@ class Best(Follow):
         state = json.loads((out / "checkpoints" / "latest" / "state.json").read_text())
         self.assertEqual((state["best"]["step"], state["best"]["value"]), (step, value))
 
-    # Steps so wide that an early evaluation stays the best.
+    # Steps so large that an early evaluation remains the best.
     WILD = [*WATCHED, "--eval-every", 2, "--keep-best", "loss", "--lr", 2, "--clip-grad-norm", 1, "--momentum", 0,
             "--warmup-epochs", 0, "--sched", "constant"]  # fmt: skip
 
@@ -168,11 +168,11 @@ class Best(Follow):
         self.assertEqual(self.evaluations("run", "val.loss"), evaluations)
         for field in ("top1", "split", "best", "train_loss"):
             self.assertEqual(again.json()[field], ended.json()[field], field)
-        self.ok(*command[:-1], 4)  # more patience: it goes on
+        self.ok(*command[:-1], 4)  # with more patience it continues
         self.assertEqual([step for step, _ in self.evaluations("run", "val.loss")], [*steps, steps[-1] + 2])
 
     def test_kills_change_nothing(self):
-        """At each write of an evaluation, a checkpoint or a link."""
+        """Killed at each write of an evaluation, a checkpoint or a link."""
         options = [*self.WILD, "--early-stop", 2]
         log = self.folder / "trace"
         self.ok(*self.command("whole", *options), env={"WINNOW_FAILPOINTS": f"trace={log}"})
@@ -197,7 +197,7 @@ class Best(Follow):
             out = f"run-{number}"
             killed = run(*self.command(out, *options), env={"WINNOW_FAILPOINTS": f"kill={point}:{file}:{k}"})
             self.assertNotEqual(killed.code, 0, (point, file, k))
-            # What is called the best is whole at any time.
+            # The checkpoint named best is complete at all times.
             best = self.folder / out / "checkpoints" / "best"
             if best.is_symlink():
                 self.ok("eval", self.folder / out, self.cache, "--checkpoint", "best")
@@ -226,7 +226,7 @@ class Best(Follow):
         run = self.folder / "run"
 
         def figures(*what):
-            """To five digits: the last bits of a sum follow the threads and the batch, which a file knows nothing of."""
+            """Values to five digits: the last bits of a sum depend on threads and batch, which a file does not record."""
             said = self.ok("eval", *what, "--json")
             return {"loss": round(said.json()["loss"], 5), "top1": said.json()["top1"]}, said.err
 
@@ -269,7 +269,7 @@ class Best(Follow):
 
 class Norms(Follow):
     def weights(self, out, step):
-        """{name: values} of the parameters after `step` steps."""
+        """The parameters after `step` steps, {name: values}."""
         raw = tensors(self.folder / out / "checkpoints" / f"step-{step}" / "model.safetensors")
         return {name: struct.unpack(f"<{len(data) // 4}f", data) for name, data in raw.items() if "tracked" not in name}
 
@@ -288,15 +288,15 @@ class Norms(Follow):
             self.assertAlmostEqual(row["train.weight_norm"], norm, delta=1e-6 * norm)
             self.assertGreater(row["memory.peak"], 1e6)
         self.ok(*self.command("clipped", *plain, "--clip-grad-norm", 1e-3), ranks=2)
-        clipped = self.rows("clipped")[0]["train.gradient_norm"]  # before it is clipped
+        clipped = self.rows("clipped")[0]["train.gradient_norm"]  # before clipping
         self.assertAlmostEqual(clipped, rows[0]["train.gradient_norm"], delta=1e-5 * clipped)
 
 
 class Reports(Follow):
-    """winnow report, and what it reads: evaluation.json, summary.csv."""
+    """winnow report, and the files that it reads: evaluation.json, summary.csv."""
 
     def page(self, path):
-        """The text of a page, which must be well-formed XML, run nothing and ask nothing of anybody."""
+        """The text of a page. It must be well-formed XML, run nothing and fetch nothing."""
         text = path.read_text()
         root = xml.fromstring(text)
         for element in root.iter():
@@ -338,7 +338,7 @@ class Reports(Follow):
             self.assertIn(title, text)
 
     def over_runs(self, outs):
-        """The row of these runs, of val alone."""
+        """The row of these runs, for val only."""
         cells = [", ".join(outs), str(len(outs))]
         for name in ("val.top1", "val.loss", "train.loss"):
             last = [[row[name] for row in self.rows(out) if name in row][-1] for out in outs]
@@ -351,7 +351,7 @@ class Reports(Follow):
         self.ok("split", self.cache, "--folds", 3, "--name", "cv")
         for out, fold, rate in (("fold-1", 1, 0.01), ("fold-2", 2, 0.01), ("fold-3", 3, 0.01), ("other", 1, 0.02)):
             self.ok(*self.command(out, "--epochs", 1, "--lr", rate, "--selection", f"cv-{fold}"))
-        for out in ("other", "fold-1", "fold-2", "fold-3"):  # leave out test, which every fold has
+        for out in ("other", "fold-1", "fold-2", "fold-3"):  # without test, which every fold has
             rows = [row for row in self.rows(out) if "test.loss" not in row]
             (self.folder / out / "metrics.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
         folds = [self.folder / f"fold-{fold}" for fold in (1, 2, 3)]
@@ -377,7 +377,7 @@ class Reports(Follow):
         text, _ = self.page(self.folder / "two.html")
         self.assertIn("All settings are the same", text)
         self.assertNotIn("Over folds and seeds", text)
-        self.assertIn(str(other), text)  # which of the two it is
+        self.assertIn(str(other), text)  # to tell the two apart
 
     def test_a_run_whose_data_is_gone_or_elsewhere(self):
         self.trained("run")
@@ -437,7 +437,7 @@ class Reports(Follow):
         self.assertFalse((self.folder / "page.html").exists())
 
     def forged(self, **changes):
-        """The page of `run` with these changes to its evaluation.json, where there is one."""
+        """The page of `run` after these changes to its evaluation.json, if it has one."""
         stored = self.folder / "run" / "evaluation.json"
         stored.write_text(json.dumps({**json.loads(stored.read_text()), **changes}))
         return ["report", self.folder / "run", "--out", self.folder / "page.html"]
@@ -516,7 +516,7 @@ class Reports(Follow):
         self.ok(*self.command("run", "--epochs", 2, "--log-interval", 1, "--holdout", 0.25, "--eval-every", 4))
         with open(self.folder / "run" / "summary.csv", newline="") as file:
             table = list(csv.DictReader(file))
-        self.assertEqual([int(row["step"]) for row in table], [4, 6, 8, 12])  # epochs end after 6 and 12
+        self.assertEqual([int(row["step"]) for row in table], [4, 6, 8, 12])  # epochs end after steps 6 and 12
         rows = {row["step"]: row for row in self.rows("run") if "train.loss" in row}
         for begin, row in zip((0, 4, 6, 8), table):
             losses = [rows[step]["train.loss"] for step in range(begin + 1, int(row["step"]) + 1)]

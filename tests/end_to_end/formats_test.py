@@ -1,4 +1,4 @@
-"""The golden files are read by this winnow and by the reader in the docs; a newer version of any format is refused."""
+"""This version and the reader in the docs read the golden files. A newer version of any format is refused."""
 
 import importlib.util
 import json
@@ -21,7 +21,7 @@ except ImportError:
 
 
 def pnm_parts(data):
-    """(width, height, channels, pixels) of what golden.pnm made."""
+    """(width, height, channels, pixels) of an image made by golden.pnm."""
     magic, size, _, rest = data.split(b"\n", 3)
     width, height = map(int, size.split())
     return width, height, 1 if magic == b"P5" else 3, rest
@@ -46,7 +46,7 @@ class Golden(Copies):
             self.assertEqual((manifest["inputs"], manifest["ledger"]["ok"]), (inputs, ok))
 
     def test_thumbnails(self):
-        """By the page on the format alone."""
+        """Reads them as the page on the format says."""
         cache = GOLDEN / "v3" / "pictured"
         self.ok("verify", cache)
         data = (cache / "fingerprints" / "table").read_bytes()
@@ -78,14 +78,14 @@ class Golden(Copies):
         self.refused(1, [str(table), "not what was written"], "verify", cache)
         self.ok("dedup", cache, "--no-verify")
         self.refused(1, [str(table), "not what was written"], "dedup", cache, "--verify")
-        data[1500] ^= 1  # elsewhere
+        data[1500] ^= 1  # not in the thumbnails
         table.write_bytes(data)
         self.refused(1, [str(table)], "dedup", cache)
 
     def test_deduplicating_again_decides_the_same(self):
         for name, options in (("original", ["--hash", "exact"]), ("raw", ["--hash", "phash", "--threshold", 0])):
             cache = self.copy(name)
-            # Its settings say more than they did then.
+            # Its settings now have more entries than then.
             lists = [self.folder / f"{name}-{when}.csv" for when in ("before", "after")]
             self.ok("export", cache, "--as", "list", "--selection", "golden", "--to", lists[0])
             (cache / "selections" / "golden.selection").unlink()
@@ -147,7 +147,7 @@ class Golden(Copies):
                 self.assertEqual(struct.unpack(f"<{count}f", data), tuple(value(name, i) for i in range(count)), name)
 
     def test_queue(self):
-        """By the page on the format alone, and by the program, which does nothing again."""
+        """Read as the page on the format says, and by the program, which does nothing again."""
         queue = self.copy("queue")
         manifest = json.loads((V1 / "raw" / "manifest.json").read_text())
         self.assertEqual(json.loads((queue / "queue.json").read_text()), {"version": 1, "of": "cache " + manifest["digest"]})
@@ -189,7 +189,7 @@ class Golden(Copies):
 
 
 class Newer(Copies):
-    """Each version is raised by one and every checksum made right again: it is the version that is refused."""
+    """Each version is raised by one, and every checksum corrected: so it is the version that is refused."""
 
     def refuses(self, file, *args):
         self.refused(1, [str(file), "newer"], *args)
@@ -236,7 +236,7 @@ class Newer(Copies):
     def test_fingerprints(self):
         cache = self.copy("original")
         table = cache / "fingerprints" / "table"
-        for _ in range(3):  # version 2 has one more column, version 3 thumbnails
+        for _ in range(3):  # version 2 has one more column, version 3 has thumbnails
             self.column_file(table)
         self.seal_manifest(cache, fingerprints_hash=xxh3_128(table.read_bytes()))
         self.refuses(table, "verify", cache)
@@ -245,7 +245,7 @@ class Newer(Copies):
     def test_selection(self):
         cache = self.copy("raw")
         selection = cache / "selections" / "golden.selection"
-        for _ in range(4):  # versions 2 to 4 say more
+        for _ in range(4):  # versions 2 to 4 have more fields
             self.column_file(selection)
         self.refuses(selection, "verify", cache)
         self.refuses(selection, "train", cache, "--out", self.folder / "run", "--net", "lenet", "--selection", "golden")
@@ -257,10 +257,10 @@ class Newer(Copies):
         data = bytearray(shard.read_bytes())
         raw = pixels(7, 16, 16, 1)  # in train/right
         payload = data.index(raw)
-        header = payload - 48  # 40 bytes and a label, up to a multiple of 8
+        header = payload - 48  # 40 bytes and a label, rounded up to a multiple of 8
         checksum, version = struct.unpack_from("<QH", data, header)
         self.assertEqual((checksum, version), (xxh3_64(data[header + 8 : payload + len(raw)]), 1))
-        struct.pack_into("<H", data, header + 8, 3)  # 2 is of variants
+        struct.pack_into("<H", data, header + 8, 3)  # 2 is for variants
         struct.pack_into("<Q", data, header, xxh3_64(data[header + 8 : payload + len(raw)]))
         shard.write_bytes(data)
         manifest = json.loads((cache / "manifest.json").read_text())
@@ -273,7 +273,7 @@ class Newer(Copies):
         manifest = run / "checkpoints" / "latest" / "manifest.json"
         self.newer_json(manifest)
         self.refuses(manifest.resolve(), "eval", run, V1 / "raw")
-        self.refuses(manifest.resolve(), *self.resume(run), "--replan")  # whatever made this program
+        self.refuses(manifest.resolve(), *self.resume(run), "--replan")  # whatever built this program
 
     def newer_json(self, path, by=1):
         document = json.loads(path.read_text())
@@ -289,7 +289,7 @@ class Newer(Copies):
 
     def test_plan(self):
         run = self.copy("run")
-        self.newer_json(run / "plan.json", by=2)  # it is of version 1, today's is 2
+        self.newer_json(run / "plan.json", by=2)  # it has version 1, today's is 2
         self.refuses(run / "plan.json", *self.resume(run))
 
     def resume(self, run):
@@ -304,7 +304,7 @@ class Newer(Copies):
 
 
 def with_columns(selection, change, more=0):
-    """A selection file whose columns `change` made, of `more` rows than before, every byte of its frame right."""
+    """A selection file whose columns `change` made, with `more` additional rows and a valid frame."""
     data = selection.read_bytes()
     columns, rows = struct.unpack_from("<IQ", data, 12)
     directory, body = [], b""
@@ -324,7 +324,7 @@ def with_settings(selection, settings):
 
 
 def with_rows_more(selection, count):
-    """With samples that the cache does not have, two a group."""
+    """Adds samples that the cache lacks, two per group."""
     columns = {}
     with_columns(selection, lambda name, values: columns.setdefault(name, values))
     id, = struct.unpack("<Q", columns["ids"][-8:])
@@ -336,7 +336,7 @@ def with_rows_more(selection, count):
 
 
 class OfOtherSamples(Copies):
-    """A selection says what it says by row: of other samples than the cache's it is refused before any row is looked up."""
+    """A selection for other samples than the cache's is refused before any row is looked up."""
 
     def test_by_every_reader(self):
         cache = self.copy("raw")
@@ -359,7 +359,7 @@ class OfOtherSamples(Copies):
 
 
 class Nested(Copies):
-    """JSON that lies deeper than a stack reaches is refused in a sentence, in time that its length bounds."""
+    """JSON nested deeper than the stack is refused with a sentence, in time that its length bounds."""
 
     def deep(self, levels):
         return '{"a":' * levels + "1" + "}" * levels

@@ -1,4 +1,4 @@
-"""The page of `dedup --report`: what it says, that it is sound whatever names are, and in a browser how it is used."""
+"""The page of `dedup --report`: its contents, that it is valid whatever names are, and its use in a browser."""
 
 import http.server
 import json
@@ -26,7 +26,7 @@ class Photos(Case):
         self.source = self.folder / "photos"
 
     def put(self, name, seed, remark=""):
-        """A picture; of the same seed the same pixels, of another remark another file."""
+        """Writes a picture. Equal seeds give equal pixels; different remarks give different files."""
         if isinstance(name, str):
             name = name.encode()
         path = bytes(self.source) + b"/" + name
@@ -35,7 +35,7 @@ class Photos(Case):
             file.write(b"P6\n#%s\n%d %d\n255\n" % (remark.encode(), SIDE, SIDE) + self.image(SIDE, seed=seed))
 
     def photos(self):
-        """Five groups: a leak, a conflict, a hostile name, three that are the same file, three that are not."""
+        """Five groups: a leak, a conflict, a hostile name, three images of the same file, three of different files."""
         for i in range(6):
             self.put(f"train/ant/{i}.ppm", i)
             self.put(f"train/bee/{i}.ppm", 100 + i)
@@ -157,7 +157,7 @@ class InABrowser(Photos):
         self.assertEqual(self.choose(browser, "folder", "0"), ["Group 0"])  # test/ant
         self.choose(browser, "folder", "")
         self.assertEqual(self.choose(browser, "text", "AGAIN"), ["Group 3"])
-        self.assertEqual(self.choose(browser, "text", "\\xFF"), ["Group 2"])  # as it is shown
+        self.assertEqual(self.choose(browser, "text", "\\xFF"), ["Group 2"])  # as displayed
         self.assertEqual(self.choose(browser, "text", "no such name"), [])
         self.assertEqual(browser.complaints(), [])
 
@@ -175,14 +175,14 @@ class InABrowser(Photos):
         browser.press("nj1")
         browser.press("j2")
         browser.press("j3u0")
-        browser.press("j1")  # of files that are the same there is nothing to say
+        browser.press("j1")  # equal files need no judgement
         self.assertIn("byte for byte", browser.run("return document.querySelector('.said').textContent"))
-        browser.press("jlll2l2u")  # of three pictures the second to go, then the first, which is taken back
+        browser.press("jlll2l2u")  # marks the second of three pictures for removal, then the first, which is taken back
         browser.press("kkkk3")
         self.assertEqual(browser.run(verdicts), ["duplicate, keep 0.ppm", "not a duplicate", "unsure", "", "5 c.ppm is no duplicate"])
         browser.press("uj")
         self.assertEqual(browser.run(verdicts)[0], "duplicate")
-        # Kept when the page is opened again.
+        # It is kept when the page is opened again.
         browser.open(self.address)
         browser.wait_for("return document.documentElement.dataset.ready")
         self.assertEqual(browser.run(verdicts), ["duplicate", "not a duplicate", "unsure", "", "5 c.ppm is no duplicate"])
@@ -209,11 +209,11 @@ class InABrowser(Photos):
         verdicts = "return [...document.querySelectorAll('article .verdict')].map((v) => v.textContent)"
         browser.press("jj2")
         self.assertEqual(browser.run(now), "Group 2")
-        browser.press("1")  # group 3 is one file, of which nothing is to be said
+        browser.press("1")  # group 3 is a single file, which needs no judgement
         self.assertEqual(browser.run(now), "Group 4")
         browser.press("0")
         self.assertEqual(browser.run(now), "Group 0")
-        browser.press("u")  # of the one judged last
+        browser.press("u")  # undoes the last judgement
         self.assertEqual(browser.run(now), "Group 4")
         self.assertEqual(browser.run(verdicts), ["", "not a duplicate", "duplicate", "", ""])
         browser.press("1n")
@@ -221,7 +221,7 @@ class InABrowser(Photos):
         browser.press("2")
         self.assertEqual(browser.run(now), "Group 0")
         self.assertEqual(browser.run(verdicts), ["not a duplicate", "not a duplicate", "duplicate", "", "duplicate"])
-        # The browser remembers whether it does, once its processes have told each other; a click switches it, too.
+        # The browser remembers the setting, once its processes have told each other. A click also switches it.
 
         def remembers():
             browser.open(self.address)
@@ -249,7 +249,7 @@ class InABrowser(Photos):
                             new Set(boxes.map((b) => Math.round(b.left))).size, document.documentElement.scrollWidth];""")
                 self.assertEqual(lefts, columns)
                 self.assertGreater(right - left, 0.92 * width)
-                self.assertLessEqual(wide, width)  # nothing is scrolled to from side to side
+                self.assertLessEqual(wide, width)  # there is no horizontal scrolling
 
     def test_judges_pictures_beside_groups(self):
         self.put("train/ant/0 dark.ppm", 300)
@@ -264,13 +264,13 @@ class InABrowser(Photos):
             self.assertEqual(browser.run(count), "5 groups and 1 picture")
             self.assertEqual(self.choose(browser, "reason", "dark"), ["Picture 5"])
             self.assertEqual(browser.run(count), "0 of 5 groups and 1 picture")
-            browser.press("j2")  # of a picture: drop
+            browser.press("j2")  # a picture: drop
             self.choose(browser, "reason", "")
             browser.press("j2a")
             dialog = "return document.querySelector('dialog[open]').textContent"
             self.assertIn("pictures: Keep", browser.run(dialog))
             self.assertIn("all 5 groups and 1 picture that pass", browser.run(dialog))
-            browser.press("a1")  # of groups
+            browser.press("a1")  # groups
             verdicts = "return [...document.querySelectorAll('article .verdict')].map((v) => v.textContent)"
             browser.wait_for("return document.querySelector('.said').textContent.includes(': duplicate')")
             self.assertEqual(browser.run(verdicts), ["not a duplicate"] + ["duplicate"] * 2 + ["", "duplicate", "drop"])
@@ -290,20 +290,20 @@ class InABrowser(Photos):
         verdicts = "return [...document.querySelectorAll('article .verdict')].map((v) => v.textContent)"
         said = "return document.querySelector('.said').textContent"
         browser.press("j2")
-        # All that the filters let through: but for what was said before, and files that are the same.
+        # Everything that the filters show, except what was judged before, and equal files.
         browser.press("aa1")
         browser.wait_for(said + ".startsWith('3 groups: duplicate')")
         judged = ["not a duplicate", "duplicate", "duplicate", "", "duplicate"]
         self.assertEqual(browser.run(verdicts), judged)
         self.assertEqual(browser.run("return document.querySelector('button.back').textContent"), "U Take back 3 groups")
-        # Kept as one by one, and taken back as one, but for what was said since.
+        # Stored one by one, and undone together, except what was judged since.
         browser.open(self.address)
         browser.wait_for("return document.documentElement.dataset.ready")
         self.assertEqual(browser.run(verdicts), judged)
         seen = "const at = document.querySelector('.said').getBoundingClientRect(); return at.top >= 0 && at.bottom <= innerHeight"
         browser.press("jjuU")
         self.assertGreater(browser.run("return scrollY"), 0)
-        self.assertTrue(browser.run(seen))  # wherever one has scrolled to
+        self.assertTrue(browser.run(seen))  # wherever the page is scrolled to
         self.assertIn("Nothing was judged of many", browser.run(said))
         self.assertEqual(browser.run(verdicts), ["not a duplicate", "", "duplicate", "", "duplicate"])
         self.choose(browser, "reason", "conflict")
@@ -364,7 +364,7 @@ class InABrowser(Photos):
         self.assertEqual(browser.complaints(), [])
 
     def test_draws_from_a_server(self):
-        """The same page, of groups that it asks for; here of a server that knows of orders and filters nothing but `todo`."""
+        """The same page with groups that it requests. The server here knows no orders or filters except `todo`."""
         page = self.report(self.cache())
         html = page.read_text().replace('"source":"static"', '"source":"server"')
         groups = self.groups(page)
@@ -418,20 +418,20 @@ class InABrowser(Photos):
             browser.press("u")
             browser.wait_for("return document.querySelector('.said').textContent.includes('taken back')")
             self.assertEqual([(line["verdict"], line["images"]) for line in said[-1]], [("none", images[0])])
-            # Opened again it knows what was said; of it the page takes back what it did not say itself.
+            # When opened again it knows the judgements, and undoes none that it did not make.
             browser.press("2")
             browser.wait_for("return document.querySelector('.verdict').textContent === 'not a duplicate'")
             browser.open(f"http://127.0.0.1:{server.server_port}/token/")
             browser.wait_for("return document.documentElement.dataset.ready")
             self.assertEqual(browser.run("return document.querySelector('.verdict').textContent"), "not a duplicate")
-            browser.press("k3")  # what was said before is not said again
+            browser.press("k3")  # earlier judgements are not sent again
             browser.wait_for("return document.querySelector('.verdict').textContent === 'not a duplicate, keep 0.ppm'")
             self.assertEqual([(line["verdict"], line["images"]) for line in said[-1]], [("keep", images[0][1:])])
             browser.press("uu")
             browser.wait_for("return document.querySelector('.verdict').textContent === ''")
             self.assertEqual([(line["verdict"], line["images"]) for line in said[-2]], [("none", images[0][1:])])
             self.assertEqual([(line["verdict"], line["images"]) for line in said[-1]], [("none", images[0])])
-            # Judged groups leave those not judged yet; none of the others is passed over for that.
+            # Judged groups leave the list of those not judged yet; no other group is skipped because of that.
             groups[:] = [{**groups[0], "number": i, "members": [{**m, "hash": f"{i:031x}{k}"} for k, m in enumerate(groups[0]["members"])]}
                          for i in range(40)]  # fmt: skip
             self.choose(browser, "todo", True)
@@ -444,7 +444,7 @@ class InABrowser(Photos):
                 if browser.run("return document.querySelectorAll('article').length >= 40"):
                     break
             self.assertEqual(browser.run(GROUPS), [f"Group {i}" for i in range(40)])
-            # What the server does not take is told of.
+            # A judgement that the server refuses is reported.
             broken.append("the disk is full")
             browser.press("1")
             browser.wait_for("return document.querySelector('.said').textContent.includes('not saved: the disk is full')")

@@ -1,4 +1,4 @@
-"""`--report` of index dedup, index query, split and tune: the page of each says what was found, and shows pictures."""
+"""`--report` of index dedup, index query, split and tune: each page reports what was found, and shows pictures."""
 
 import csv
 import io
@@ -17,7 +17,7 @@ class Verbs(Photos):
         self.page = self.folder / "page.html"
 
     def read(self):
-        """The words of the page, its configuration and its groups; it is sound and fetches nothing."""
+        """The words of the page, its configuration and its groups. The page is valid and fetches nothing."""
         root = xml.fromstring(self.page.read_text())
         for element in root.iter():
             self.assertNotIn(element.tag.removeprefix(SPACE), {"link", "iframe", "object", "base", "form", "a", "img"})
@@ -92,7 +92,7 @@ class Index(Verbs):
         self.refused(2, ["is no page"], "index", "dedup", self.index, "--report", self.page)
         self.refused(2, ["is no page"], "index", "query", self.index, self.source, "--report", self.page)
         self.page.unlink()
-        # Of two data sets one has pictures here.
+        # Only one of the two data sets has pictures here.
         self.write_ppm(other / "b.ppm", self.image(32, seed=0), 32)
         self.ok("index", "add", self.index, other)
         self.ok(*dedup, self.source)
@@ -116,7 +116,7 @@ class Index(Verbs):
         self.assertIn("winnow index query all.index 4 of 6 images have a duplicate in the index, within 2 bits.", words)
         self.assertIn(f"{new}4375.00 %", words)
         self.assertIn("more-cache2150.00 %", words)
-        self.assertIn("testtest1", words)  # asked of test, known of test: the known one with the lowest id
+        self.assertIn("testtest1", words)  # asked: in test; known: in test, the one with the lowest id
         self.assertEqual(config["fates"], {"duplicate": "asked", "kept": "in the index"})
         rows = list(csv.DictReader(io.StringIO(plain)))
         self.assertEqual(len(rows), 4)
@@ -127,8 +127,8 @@ class Index(Verbs):
         labels = {m["name"]: m["labels"] for group in groups for m in group["members"]}
         self.assertEqual((labels["test/wasp/known.ppm"], labels["train/ant/third.ppm"]), (["wasp"], ["ant"]))
         reasons = {group["members"][0]["name"]: group["reasons"] for group in groups}
-        self.assertEqual(sorted(map(len, reasons.values())), [0, 1, 2])  # third; again, a conflict; known, a leak too
-        # Of the asked ones alone there are pictures.
+        self.assertEqual(sorted(map(len, reasons.values())), [0, 1, 2])  # the third; the one given again, a conflict; the known one, also a leak
+        # Only the images asked for have pictures.
         self.ok(*query, "--report", self.page)
         has = self.pictures(self.read()[2])
         self.assertEqual({name for name, picture in has.items() if picture}, {row["name"] for row in rows})
@@ -206,7 +206,7 @@ class Tune(Verbs):
             self.assertEqual(group["distance"], distances[tuple(sorted(m["hash"] for m in group["members"]))])
         self.assertEqual(set(self.pictures(groups).values()), {True})
         self.assertEqual(config["fates"], {"kept": ""})
-        # Text stands in lines, as it is printed.
+        # Text has the same lines as when it is printed.
         (edits,) = [pre.text for pre in root.iter(SPACE + "pre")]
         self.assertGreater(len(edits.splitlines()), 10)
         self.assertIn(edits.strip("\n"), plain)
@@ -221,7 +221,7 @@ class Tune(Verbs):
     def test_what_is_judged_says_how_precise_it_is(self):
         self.ok("tune", self.tuned, "--hash", "phash", "--images", 0, "--report", self.page)
         _, config, groups = self.read()
-        review = self.folder / "review.jsonl"  # as the page saves it
+        review = self.folder / "review.jsonl"  # as saved by the page
         lines = [{"schema": "winnow.review/1"}, config["first_line"]]
         lines += [{"verdict": "duplicate" if "again" in str([m["name"] for m in g["members"]]) else "different",
                    "images": [m["hash"] for m in g["members"]]} for g in groups]

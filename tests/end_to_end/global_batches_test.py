@@ -1,5 +1,6 @@
-"""The global batches of a run are the same on any ranks, threads and machines, from disk and from memory, and after
-any kill; what a machine does not hold comes from the others."""
+"""The global batches of a run are the same on any ranks, threads and machines, from disk and from memory, and after any
+kill. What a machine does not hold comes from the others.
+"""
 
 import json
 import os
@@ -22,7 +23,7 @@ class GlobalBatches(Case):
     def setUp(self):
         super().setUp()
         self.use_tmpfs()
-        # 4 MiB in shards of one, so that there is something for every machine.
+        # 4 MiB in shards of 1 MiB, so that every machine gets some.
         for prefix, count in (("train", 384), ("t10k", 40)):
             images = [self.random.randbytes(100 * 100) for _ in range(count)]
             labels = [self.random.randrange(4) for _ in range(count)]
@@ -38,7 +39,7 @@ class GlobalBatches(Case):
         return self.folder / f"run-{self.runs}"
 
     def digests(self, out):
-        """[(step, digest)] of a run."""
+        """The digests of a run, [(step, digest)]."""
         rows = [json.loads(line) for line in (out / "metrics.jsonl").read_text().splitlines()]
         return [(row["step"], row["data.digest"]) for row in rows if "data.digest" in row]
 
@@ -88,7 +89,7 @@ class GlobalBatches(Case):
         self.assertEqual(self.trained(recipe=["--shuffle-fraction", 1, "--partitions", 1000])[0], plain)
 
     def test_machines_hold_the_partitions_they_read(self):
-        """So that less comes from others: of each machine's own partitions only what is exchanged."""
+        """Then less comes from others: of each machine's own partitions, only what is exchanged."""
         partial = ["--shuffle-fraction", 0.1, "--partitions", 4]
         whole, _ = self.trained(recipe=partial)
         received = {}
@@ -96,13 +97,13 @@ class GlobalBatches(Case):
             self.trained(*self.machines(1), ranks=4, recipe=flags)
             rows = (self.folder / f"run-{self.runs}" / "metrics.jsonl").read_text().splitlines()
             received[bool(flags)] = max(json.loads(row).get("data.received", 0) for row in rows)
-        # Three of four records against a tenth of that, and a little since partitions differ in size.
+        # Three of four records, compared with a tenth of that and a little more, because partitions differ in size.
         self.assertLess(received[True], received[False] / 3)
         self.assertGreater(received[False], 384 / 4 * 0.6 * 100 * 100)
         for ranks, flags in ((3, self.machines(1)), (4, self.machines(2)), (4, self.machines(1, "--replicas", 2))):
             with self.subTest(ranks=ranks, flags=flags):
                 self.assertEqual(self.trained(*flags, ranks=ranks, recipe=partial)[0], whole)
-        # What was loaded for it before is joined, and said to be what it is.
+        # A copy that was loaded before is joined, and reported as what it is.
         memory = self.memory / "pinned"
         memory.mkdir()
         at = ["--memory-dir", memory, "--ranks-per-machine", 1]
@@ -123,7 +124,7 @@ class GlobalBatches(Case):
         code, said = self.job(out, 3, [*partial, *self.machines(1)], "kill=load.record.before:*:150")
         self.assertNotEqual(code, 0, said)
         self.assertLess(len(self.digests(out)), len(self.digests(whole)))
-        # What was begun is not gone on with in another way.
+        # A run is not resumed in another way.
         for flags, name in (([], "data.shuffle_fraction"), ([*partial[:2], "--partitions", 6], "data.partitions")):
             code, said = self.job(out, 2, flags)
             self.assertEqual(code, 2, said)
@@ -162,7 +163,7 @@ class GlobalBatches(Case):
         self.are_parts(copies, self.cache)
 
     def are_parts(self, copies, cache):
-        """Together the cache once; two differ by a block at most, an eighth of a part (and LMDB's pages, by files)."""
+        """Together they are the cache, once. Two parts differ by at most one block, an eighth of a part (and, as files, by LMDB's pages)."""
         whole = sum(path.stat().st_size for path in (cache / "shards").iterdir())
         inputs = [copy["ids"]["held"] for copy in copies]
         self.assertEqual({copy["ids"]["of"] for copy in copies}, {384 + 40})
@@ -186,10 +187,10 @@ class GlobalBatches(Case):
             self.assertIn("4 machines hold the shards, " + ("2 copies" if more else "each its part") + ": about ", said)
             self.assertEqual(self.digests(out), whole)
             rows = [json.loads(line) for line in (out / "metrics.jsonl").read_text().splitlines()]
-            # Of 384 records rank 0 uses a quarter, and its machine lacks three of four of these, or one of two.
+            # Rank 0 uses a quarter of 384 records. Its machine lacks three in four of these, or one in two.
             received = max(row.get("data.received", 0) for row in rows) / 100 / 100
             self.assertTrue(0.3 * 96 < received < 1.1 * 96, received)
-        # Copies of two groups are the same two parts, which machines of one folder share.
+        # Copies of two groups are the same two parts, shared by machines that use one folder.
         copies = self.ok("cache", "list", "--memory-dir", self.memory / "0", "--json").json()["copies"]
         self.assertEqual(len(copies), 4)
         self.are_parts(copies, self.cache)
@@ -222,7 +223,7 @@ class GlobalBatches(Case):
             env={**os.environ, "WINNOW_MPI_TIMEOUT": "800"})  # fmt: skip
 
     def job(self, out, ranks, flags, faults=None):
-        """Runs a whole job, with failpoints on its last rank; its exit code and what it said."""
+        """Runs a whole job, with failpoints on its last rank. Returns its exit code and messages."""
         command = [WINNOW, "train", self.cache, "--out", out, *self.RECIPE, *self.LONG, "--threads", 1,
                    "--resume", "auto", *flags]  # fmt: skip
         if faults:
@@ -232,8 +233,9 @@ class GlobalBatches(Case):
         return done.returncode, done.stderr
 
     def test_failures_of_a_loader_and_of_an_exchange(self):
-        """A record that cannot be read, a rank that is killed as it sends or gets a part: the job ends at once, and goes
-        on with another number of ranks."""
+        """A record that cannot be read, or a rank killed while it sends or receives a part, ends the job at once. It
+        resumes with another number of ranks.
+        """
         whole = self.fresh()
         self.ok("train", self.cache, "--out", whole, *self.RECIPE, *self.LONG, "--threads", 1)
         due = self.digests(whole)
@@ -251,7 +253,7 @@ class GlobalBatches(Case):
                 self.assertEqual(self.digests(out), due)
 
     def test_a_wrong_block_names_its_place(self):
-        """Where a machine holds it, the run ends with a sentence; the others do not wait for it."""
+        """Where a machine holds the block, the run ends with a sentence; the others do not wait for it."""
         shard = sorted((self.cache / "shards").iterdir())[-1]
         data = bytearray(shard.read_bytes())
         data[len(data) // 2] ^= 1
@@ -264,7 +266,7 @@ class GlobalBatches(Case):
         self.assertEqual(self.digests(out) if out.exists() else [], [])
 
     def peak_anonymous(self, flags):
-        """The most memory of its own that a rank of a run ever has, in MiB, looked at every few ms."""
+        """The most anonymous memory of any rank of a run, in MiB, sampled every few ms."""
         job = subprocess.Popen(
             [str(ROOT / "tools" / "local_mpirun"), "2", WINNOW, "train", str(self.cache), "--out", str(self.fresh()),
              *map(str, [*self.RECIPE, "--epochs", 1, "--threads", 1, *flags])],
@@ -295,10 +297,10 @@ class GlobalBatches(Case):
         without = self.peak_anonymous(self.machines(2))
         extra = self.peak_anonymous(self.machines(1, "--segment-size", segment)) - without
         print(f"an exchange in segments of {segment} MiB takes {extra:.1f} MiB; a rank without it {without:.0f} MiB")
-        self.assertLess(extra, 2 * segment + 3)  # what a segment's list of records and a thread take
+        self.assertLess(extra, 2 * segment + 3)  # the memory of a segment's list of records and of a thread
 
     def test_random_kills(self):
-        """One rank or all of them, at any time, also in the middle of an exchange; then on other ranks."""
+        """One rank or all are killed at any time, even in the middle of an exchange; then the run resumes on other ranks."""
         flags = ["--augment", "cifar", "--epochs", 6, "--recovery-interval", 3]
         whole = self.fresh()
         began = time.monotonic()
@@ -320,7 +322,7 @@ class GlobalBatches(Case):
                 if draw.random() < 0.75 and done < kills:
                     eventually(lambda: ranks_of(job) or job.poll() is not None, "ranks")
                     waited = draw.uniform(0.1, 0.9) * length
-                    time.sleep(waited)  # the part of a run that is left may be over earlier
+                    time.sleep(waited)  # the rest of the run may end earlier
                     pids = ranks_of(job)
                     victims = pids if draw.random() < 0.5 else pids[:1] if draw.random() < 0.5 else pids[-1:]
                     for pid in victims:

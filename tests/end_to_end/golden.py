@@ -1,7 +1,8 @@
-"""What the files of tests/data/golden hold, by formula, and how to seal such files again after a change.
+"""The contents of the files of tests/data/golden, by formula, and how to seal such files again after a change.
 
-Written once more, in C++, in tests/pipeline/golden_test.cpp and tests/train/golden_test.cpp: what is on disk is judged
-by both."""
+They are written independently in C++, in tests/pipeline/golden_test.cpp and tests/train/golden_test.cpp: both judge
+what is on disk.
+"""
 
 import ctypes
 import json
@@ -10,7 +11,7 @@ import struct
 
 GOLDEN = pathlib.Path(__file__).resolve().parents[1] / "data" / "golden"
 
-# Words of winnow tune-lr that v1/queue was made with.
+# The arguments of winnow tune-lr with which v1/queue was made.
 TUNING = ["--selection", "golden", "--lr", "0.05,1e30", "--weight-decay", "1e-4", "--warmup-epochs", "0", "--batch-sizes", "8", "--epochs", "1",
           "--seeds", "1", "--holdout", "0.25", "--test", "--", "--net", "lenet", "--micro-batch", "8", "--augment", "none"]  # fmt: skip
 
@@ -29,12 +30,12 @@ def pnm(k, width, height, channels):
 
 
 def picture(k):
-    """Picture k of the mixed set: its own size, gray where 3 divides k."""
+    """Picture k of the mixed set: each has its own size; grey if k is a multiple of 3."""
     return pnm(k, 8 + k, 6 + k % 7, 1 if k % 3 == 0 else 3)
 
 
 def mixed_set():
-    """{name: bytes}: three splits of three classes of two pictures, copies, and what cannot be read."""
+    """{name: bytes}: three splits of three classes of two pictures, copies, and unreadable files."""
     files = {}
     for i, split in enumerate((b"train", b"val", b"test")):
         for j, label in enumerate((b"ant", b"bee", b"caf\xe9")):
@@ -50,7 +51,7 @@ def mixed_set():
 
 
 def squares():
-    """{name: bytes}: 24 training and 8 test images, gray, 16 x 16, two classes; 5 is a copy of 3, and 24 of 0."""
+    """{name: bytes}: 24 training and 8 test images, grey, 16 x 16, two classes. 5 is a copy of 3, and 24 of 0."""
     copies = {5: 3, 24: 0}
     return {
         b"%s/%s/%02d.pgm" % (b"train" if k < 24 else b"test", (b"left", b"right")[k % 2], k):
@@ -81,7 +82,7 @@ def philox4x32(counter, key):
 def square_variant(k, number, which):
     """Variant `which` of square k, whose id is `number`: padded by 4 zeros, cropped, flipped."""
 
-    def words(use):  # a bound of 9 or 2 rejects no word that comes up here
+    def words(use):  # the bounds 9 and 2 reject no word that occurs here
         return philox4x32((use << 24, number, 0, which), (VARIANTS_SEED, 0))
 
     crop = words(2)
@@ -135,7 +136,7 @@ def xxh3_128(data):
 
 
 def with_digest(document):
-    """The text of a JSON file that carries a digest line, from its object."""
+    """The text of a JSON file with a digest line, from its object."""
     document = {key: value for key, value in document.items() if key != "digest"}
     text = json.dumps(document, indent=2, ensure_ascii=False) + "\n"
     return '{\n  "digest": "%s",\n' % xxh3_128(text.encode()) + text[2:]

@@ -1,4 +1,4 @@
-"""winnow hash: what the authors' programs print of the same pixels."""
+"""winnow hash prints what the authors' programs print for the same pixels."""
 
 import csv
 import io
@@ -7,7 +7,7 @@ import unittest
 
 from program import Case, run
 
-# Of "blob" at 97 x 61 by imagehash 4.3, imagededup 0.3, OpenCV 4.6 and PDQ's reference.
+# Results for "blob" at 97 x 61 by imagehash 4.3, imagededup 0.3, OpenCV 4.6 and PDQ's reference.
 BLOB = {
     "ahash": "78f8f8fcfcf8f878",
     "block_mean": "fc01fe01fe03ff03ff07ff07ff07ff07ff07ff07ff07ff07ff03fe03fe01fc01",
@@ -25,7 +25,7 @@ BLOB = {
 
 
 def blob(width, height):
-    """A picture made by an integer formula, as the tests of the hashes make it."""
+    """A picture made by an integer formula, the same as in the tests of hashes."""
     pixels = bytearray()
     for y in range(height):
         for x in range(width):

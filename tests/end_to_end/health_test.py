@@ -1,4 +1,6 @@
-"""Ranks that freeze, die or wait for a disk are named with machine, step and stage; a job that hangs ends; ordinary training is silent; signals leave a training as it was."""
+"""Ranks that freeze, die or wait for a disk are named with machine, step and stage. A job that hangs ends. Ordinary
+training prints nothing, and signals do not change a training.
+"""
 
 import json
 import os
@@ -17,14 +19,14 @@ HOST = socket.gethostname().split(".")[0]
 
 
 def with_rank(rank, parent):
-    """The process of a rank that the mpirun `parent` has started, or None."""
+    """The process of a rank started by the mpirun `parent`, or None."""
     for entry in pathlib.Path("/proc").iterdir():
         if not entry.name.isdigit():
             continue
         try:
             status = (entry / "stat").read_text().rsplit(")", 1)[1].split()
             environment = (entry / "environ").read_bytes().split(b"\0")
-        except OSError:  # it is gone
+        except OSError:  # the process has gone
             continue
         if int(status[1]) == parent and f"OMPI_COMM_WORLD_RANK={rank}".encode() in environment:
             return int(entry.name)
@@ -32,10 +34,10 @@ def with_rank(rank, parent):
 
 
 class Job:
-    """winnow train under mpirun, with what it says in a file that can be looked at meanwhile."""
+    """winnow train under mpirun. Its output goes to a file, which can be read meanwhile."""
 
     def __init__(self, case, out, *args, ranks=3, faults="", last=""):
-        """`faults`: WINNOW_FAILPOINTS of all ranks; `last`: of one more, the last."""
+        """`faults` are WINNOW_FAILPOINTS of all ranks; `last` are those of one additional rank, the last."""
         self.out = case.folder / out
         self.said = case.folder / f"{out}.err"
         self.ranks = ranks + (1 if last else 0)
@@ -71,7 +73,7 @@ class Job:
         assert self.process.poll() is None, f"over before it was disturbed; it said:\n{self.text()}"
 
     def longest_pause(self):
-        """Seconds between two steps, at most."""
+        """The longest time between two steps, in seconds."""
         walls = [json.loads(line)["wall"] for line in (self.out / "metrics.jsonl").read_text().splitlines() if "train.loss" in line]
         return max(after - before for before, after in zip([0, *walls], walls))
 
@@ -110,19 +112,19 @@ class HealthTest(Case):
         job.send(1, signal.SIGSTOP)
         frozen = rf"waiting \d+ s for rank 1 \({HOST}\), last seen (in step \d+, [a-z ]+.*|starting): its process is frozen, its machine answers; 1 other waits too"
         job.says(frozen)
-        log = job.out / f"health/{HOST}.log"  # is written after it is said
+        log = job.out / f"health/{HOST}.log"  # written after it is printed
         job.until(lambda: log.exists() and re.search(rf"(?m)^\d{{4}}-\d\d-\d\dT\S+ {frozen}$", log.read_text()), log)
         job.send(1, signal.SIGCONT)
         self.assertEqual(job.code(), 0, job.text())
         told = [int(seconds) for seconds in re.findall(r"winnow: waiting (\d+) s for rank 1 .*frozen", job.text())]
-        for earlier, later in zip(told, told[1:]):  # told again where it has lasted twice as long, as on a busy machine
+        for earlier, later in zip(told, told[1:]):  # repeated after twice the time, as on a busy machine
             self.assertGreaterEqual(later, 2 * earlier - 1, job.text())
         self.assertEqual(self.weights(job.out), self.weights(quiet.out))
 
     def test_a_job_that_hangs_ends_with_its_checkpoint_and_goes_on(self):
         job = Job(self, "job", "--stall-warning", "5", "--hang-timeout", "8")
         job.in_step(25)
-        job.send(0, signal.SIGSTOP)  # the one that speaks otherwise
+        job.send(0, signal.SIGSTOP)  # the rank that would report
         self.assertEqual(job.code(), 75, job.text())
         self.assertRegex(job.text(), rf"waiting \d+ s for rank 0 \({HOST}\), last seen (in step \d+|starting)")
         self.assertRegex(job.text(), r"ended after \d+ s of waiting for rank 0 .*; the checkpoint of step \d+ is the newest: go on from it by --resume auto")
@@ -144,14 +146,14 @@ class HealthTest(Case):
         job.in_step(10)
         job.send(2, signal.SIGKILL)
         self.assertEqual(job.code(), 137, job.text())
-        self.assertNotRegex(job.text(), "ended after")  # as it would be a minute later
+        self.assertNotRegex(job.text(), "ended after")  # it would be a minute later
 
     def test_a_job_that_was_suspended_as_a_whole_says_nothing(self):
         job = Job(self, "job", "--stall-warning", "10", "--hang-timeout", "12")
         job.in_step(10)
         for rank in range(3):
             job.send(rank, signal.SIGSTOP)
-        time.sleep(15)  # longer than either
+        time.sleep(15)  # longer than either limit
         for rank in range(3):
             job.send(rank, signal.SIGCONT)
         self.assertEqual(job.code(), 0, job.text())
@@ -168,10 +170,10 @@ class HealthTest(Case):
     def test_messages_of_mpi_that_do_not_arrive_are_named(self):
         job = Job(self, "job", "--stall-warning", "4", "--hang-timeout", "7", ranks=2, last="hang=mpi.send.before:*:300")
         job.says(r"waiting \d+ s for ranks 0, 1 and 2 .*: all wait for one another: messages of MPI do not arrive")
-        self.assertIn(job.code(), (1, 75), job.text())  # though the thread that calls MPI is stuck
+        self.assertIn(job.code(), (1, 75), job.text())  # although the thread that calls MPI is stuck
 
     def test_signals_amid_kernels_damage_nothing(self):
-        """oneDNN's kernels have no stack to spare for the handler of a signal."""
+        """oneDNN's kernels have no stack to spare for a signal handler."""
         self.learnable_idx(self.folder / "more", train=2048, test=32)
         self.ok("ingest", self.folder / "more", "--out", self.folder / "large")
         words = ["train", self.folder / "large", "--net", "lenet", "--image-size", "32", "--batch-size", "2048", "--threads", "1",
@@ -186,20 +188,20 @@ class HealthTest(Case):
             self.addCleanup(run.kill)
             eventually(lambda: run.poll() is not None or (metrics.exists() and "train.loss" in metrics.read_text()), "a step")
             begin, sent = time.monotonic(), 0
-            while run.poll() is None and time.monotonic() < begin + 0.3:  # those within a second are one
+            while run.poll() is None and time.monotonic() < begin + 0.3:  # signals within a second count as one
                 run.send_signal(signal.SIGUSR1)
                 sent += 1
                 time.sleep(0.0005)
             said = run.communicate()[1]
             if run.returncode == -signal.SIGUSR1:
-                continue  # the machine is so busy that a second lay between two of them
+                continue  # so busy that a second passed between two of them
             self.assertEqual(run.returncode, 75, said)
             step = (out / "checkpoints/latest").resolve().name
             self.ok(*words, "--out", self.folder / "whole", "--max-steps", step.removeprefix("step-"))
             self.assertEqual(tensors(out / "checkpoints" / step / "model.safetensors"), tensors(self.folder / "whole/checkpoints" / step / "model.safetensors"))
             amid += sent
             if amid > 20:
-                break  # else it was between two steps
+                break  # otherwise it was between two steps
         self.assertGreater(amid, 20)
 
     def test_what_makes_no_sense_is_refused(self):

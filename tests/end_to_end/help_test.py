@@ -1,4 +1,4 @@
-"""What the program says of itself in a terminal: no line is wider, and the first screen has a line for each verb."""
+"""Help texts in a terminal: no line is too wide, and the first screen has a line for each verb."""
 
 import os
 import unittest

@@ -1,4 +1,4 @@
-"""winnow index: what grows step by step decides as one cache of all does; what is stopped leaves the index as it was."""
+"""winnow index: a growing index decides as one cache of everything does. An interrupted change leaves the index as it was."""
 
 import csv
 import io
@@ -33,7 +33,7 @@ class Index(Case):
         self.index = self.folder / "all.index"
 
     def photos(self, name, classes, count):
-        """Pictures of which some are in the others, too, or a little darker."""
+        """Pictures. Some are also in the other sources, possibly slightly darker."""
         root = self.folder / name
         for i in range(count):
             pixels = self.image(24, seed=i if i % 2 else f"{name} {i}")
@@ -77,7 +77,7 @@ class Index(Case):
         self.assertIn("39 images", self.ok("index", "info", self.index).out)
 
     def embed(self, cache, name="mine"):
-        """Vectors that are near where the number in the name is, in whatever source."""
+        """Adds vectors that are near if the numbers in names are near, in any source."""
         rows = [json.loads(line) for line in (cache / "ledger.jsonl").read_text().splitlines()]
         names = [row["name"] for row in rows if row["class"] == "ok"]
         numbers = [int(name[-6:-4]) for name in names]
@@ -115,7 +115,7 @@ class Index(Case):
         ask = ["index", "query", self.index, caches[2], *by, "--source", caches[0], "--source", caches[1]]
         told = self.ok(*ask, "--json").json()
         self.assertEqual((told["hash"], told["features"], told["threshold"], told["images"]), ("cosine", "mine", 1, 9))
-        # Of the same number in the sources before, an image is 0.002 or none of a turn off.
+        # An image differs from one of the same number in earlier sources by 0.002 of a turn or not at all.
         self.assertEqual({int(row["name"][-6:-4]) for row in told["matches"]}, set(range(9)))
         equal = {(row["name"], row["match_name"]) for row in told["matches"] if row["distance"] == 0}
         self.assertGreater(len(equal), 3)
@@ -169,7 +169,7 @@ class Index(Case):
         self.assertEqual(after["digest"], before["digest"])
         self.assertTrue(after["selections"][0]["current"])
 
-        # What dedup found goes for good.
+        # Duplicates found by dedup are deleted for good.
         self.ok("index", "delete", self.index, "--ids", self.index / "selections" / "default.csv")
         self.assertEqual(self.info()["images"], 35 - len(want))
         self.assertFalse(self.info()["selections"][0]["current"])
@@ -194,7 +194,7 @@ class Index(Case):
         self.ok("index", "add", self.index, self.sources[0], "--hash", "phash")
         asked = self.ok("index", "query", self.index, self.sources[1], "--threshold", 6)
         rows = {row["name"]: row for row in csv.DictReader(io.StringIO(asked.out))}
-        # Every picture of an odd number is the same one, or darker.
+        # Every picture with an odd number is the same one, or a darker copy.
         self.assertLessEqual({f"train/cat/two {i:02}.ppm" for i in (1, 3, 7, 9, 11, 13)}, set(rows))
         self.assertEqual(rows["train/cat/two 01.ppm"]["match_name"], "train/dog/one 01.ppm")
         self.assertEqual(rows["train/cat/two 01.ppm"]["match_source"], "one")
@@ -211,7 +211,7 @@ class Index(Case):
         self.assertIn("two 01.ppm", gate.out)
 
     def edits(self, count=12):
-        """Pictures that an index has, and a delivery: edited copies of some, a stranger, and a copy of another."""
+        """Pictures for an index, and a delivery: edited copies of some, an unrelated picture, and a copy of another."""
         for i in range(count):
             self.write_pgm(self.folder / "known" / f"{i:02}.pgm", self.detailed(i))
         delivery = self.folder / "delivery"
@@ -238,7 +238,7 @@ class Index(Case):
         self.assertTrue(all(float(row["probability"]) >= 0.9 for row in rows))
         self.assertEqual((rows[3]["distance"], rows[3]["probability"]), ("0", "1.0000"))
         self.assertIn("4 of 5 images have a duplicate", asked.err)
-        self.assertNotIn("landmarks", asked.err)  # `add` found them
+        self.assertNotIn("landmarks", asked.err)  # `add` made them
         again = self.ok("index", "query", self.index, self.cache(delivery, name="delivery.cache"), "--verify", "--json")
         self.assertNotIn("landmarks", again.err)
         said = again.json()
@@ -252,7 +252,7 @@ class Index(Case):
         self.assertIn("by the pictures themselves", page.read_text())
         one = self.ok("index", "query", self.index, delivery / "cropped 03.pgm")
         self.assertEqual([row["match_name"] for row in csv.DictReader(io.StringIO(one.out))], ["03.pgm"])
-        # Both inputs at once, each against the index alone.
+        # Both inputs at once; each is compared only with the index.
         both = self.ok("index", "query", self.index, delivery, known, "--verify", "--json").json()
         self.assertEqual((both["images"], both["known"], len(both["matches"])), (17, 16, 16))
         gate = run("index", "query", self.index, delivery, "--verify", "--fail-on-match")
@@ -299,7 +299,7 @@ class Index(Case):
             shutil.copytree(self.index, damaged)
             file = next(damaged.glob(f"*.{ending}"))
             content = bytearray(file.read_bytes())
-            # The larger part of a table are thumbnails, which are not looked at.
+            # Most of a table is thumbnails, which are not read here.
             content[len(content) // (16 if ending == "table" else 2)] ^= 4
             file.write_bytes(content)
             self.refused(1, [file.name, "restore"], "index", "dedup", damaged)
@@ -354,7 +354,7 @@ class Index(Case):
         self.ok("index", "add", new, caches[1])
 
     def test_csv_is_read_by_pythons_csv_whatever_the_names_are(self):
-        """As docs/formats/manifest.md says it is to be read."""
+        """Read as docs/formats/manifest.md says."""
 
         def rows(path):
             with open(path, newline="", encoding="utf-8", errors="surrogateescape") as file:
@@ -392,7 +392,7 @@ class Index(Case):
         self.assertEqual(in_column("name", found), sorted(images))
         self.assertEqual(set(in_column("input", found)), {os.fsencode(cache)})
         self.assertEqual(set(in_column("match_source", found)), {b"odd"})
-        # Names are also taken as they are written: the first column as ids, the name as an argument.
+        # Names are also accepted as written: the first column as ids, the name as an argument.
         self.ok("index", "delete", self.index, "--ids", self.index / "selections" / "default.csv")
         self.assertEqual(self.info()["images"], 1)
 
@@ -406,7 +406,7 @@ class Index(Case):
         self.assertFalse((self.index / "00001.table").exists())
 
     def test_landmarks_are_in_nobodys_way(self):
-        """A query that makes them gives its answer on a full disk, and leaves an index that is whole where it is killed."""
+        """A query that makes them answers even on a full disk, and leaves the index undamaged if it is killed."""
         known, delivery = self.edits(count=6)
         asked = self.cache(delivery, name="delivery.cache")
         base = self.folder / "base" / "x.index"
@@ -415,7 +415,7 @@ class Index(Case):
         def command(place):
             return ["index", "query", place, asked, "--verify"]
 
-        # `add` made them, and what is fitted; they were lost.
+        # `add` made them and the fitted model; then they were lost.
         self.lose_what_can_be_made(base)
         old = tree(base)
         want, points = self.points_of("query", base, command)
@@ -447,7 +447,7 @@ class Index(Case):
         in_parallel(fault, some_faults("points of writing landmarks, killed at", chosen, 6))
 
     def can_be_made(self, name):
-        """Whether a file is one that is made again where it is missing."""
+        """Whether a file is made again if it is missing."""
         return ".landmarks" in name or ".fitted" in name
 
     def lose_what_can_be_made(self, index):
@@ -456,7 +456,7 @@ class Index(Case):
                 path.unlink()
 
     def changes(self):
-        """Name -> (index it begins with or None, command of a place)."""
+        """Name -> (index that it begins with or None, command for a path)."""
         caches = [self.cache(source, name=f"{source.name}.cache") for source in self.sources]
         base = self.folder / "base" / "x.index"
         self.ok("index", "add", base, caches[0])
@@ -495,7 +495,7 @@ class Index(Case):
         for name, (base, command) in self.changes().items():
             want, points = self.points_of(name, base, command)
             changes[name] = (base, command, want)
-            # The change is made when files are written that can be made again.
+            # The change is complete when only files are written that can be made again.
             points = list(itertools.takewhile(lambda point: not self.can_be_made(point[1]), points))
             self.assertGreater(len(points), 10, name)
             hits += [(name, *hit) for hit in first_and_last(points)]
@@ -513,7 +513,7 @@ class Index(Case):
             if code == 1:
                 self.assertRegex(died.err, r"winnow: [^\n]*o space left", where)
             left = tree(place) if place.exists() else {}
-            # Old or new, each whole: what the manifest names, and the selections.
+            # The old or the new state, each complete: what the manifest names, and the selections.
             manifest = left.get("manifest.json")
             if base or not manifest or json.loads(manifest)["sources"]:
                 self.assertIn(manifest, (old.get("manifest.json"), want["manifest.json"]), where)
@@ -525,7 +525,7 @@ class Index(Case):
                     self.assertEqual(left[file_name], content, f"{where}: {file_name}")
                 else:
                     self.assertIn(left.get(file_name), (old.get(file_name), want.get(file_name)), where)
-            # What a fault left does not last.
+            # Leftovers of a fault do not stay.
             if name == "delete" and whole is want:
                 return
             self.ok(*command(place))

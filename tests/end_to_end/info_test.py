@@ -1,4 +1,4 @@
-"""winnow info and verify: what a selection keeps in numbers and pictures, and what damage costs."""
+"""winnow info and verify: what a selection keeps, in numbers and pictures, and what is lost by damage."""
 
 import json
 import struct
@@ -46,7 +46,7 @@ class Info(Case):
         return bytes([20 * i, 255 - 20 * i, 100])
 
     def photos(self):
-        """Plain squares of one colour each: 8 for train, 4 for test; two train images are copies."""
+        """Squares of a single colour each: 8 for train, 4 for test. Two training images are copies."""
         root = self.folder / "photos"
         for i in range(12):
             split, label = "train" if i < 8 else "test", ("cat", "dog")[i % 2]
@@ -78,7 +78,7 @@ class Info(Case):
         self.refused(2, ["'other'", "default"], "info", cache, "--selection", "other")
 
     def squares(self, sheet, columns):
-        """The colour in the middle of each thumbnail that is there."""
+        """The colour in the middle of each thumbnail that is present."""
         _, height, rows = read_png(sheet)
         cells = [rows[8 + 64 + top][8 + 64 + 136 * i] for top in range(0, height - 8, 160) for i in range(columns)]
         return [bytes(c) for c in cells if c != b"\xff\xff\xff"]
@@ -99,7 +99,7 @@ class Info(Case):
         text = self.ok("info", cache).out
         self.assertRegex(text, r"\nfeatures  a: 10 images, 3 dimensions, f16, \d+ B, by clip\.npy\nfeatures  b: 10 images, 3 .*i8, .*\n")
 
-        # Another cache has them now.
+        # Now another cache has them.
         other = self.folder / "other"
         self.ok("ingest", self.folder / "photos", "--out", other, "--hash", "phash")
         (other / "features").mkdir()
@@ -162,7 +162,7 @@ class Info(Case):
         self.assertEqual(sum(p == b"\x40" * 3 for p in across), 128)
 
     def test_sheets_of_groups(self):
-        cache = self.cache()  # 6 goes for 4; 7 for 9, which is in test
+        cache = self.cache()  # 6 is removed for 4; 7 for 9, which is in test
         sheet = self.folder / "sheet.png"
         green, orange = b"\x1f\x8a\x5b", b"\xb4\x55\x2d"
 
@@ -172,7 +172,7 @@ class Info(Case):
                     for top in range(8, height - 8, 160)]
 
         nothing = (b"\xff\xff\xff", b"\xff\xff\xff")
-        first = [(green, self.colour(9)), (orange, self.colour(9)), nothing]  # files of test have the first ids
+        first = [(green, self.colour(9)), (orange, self.colour(9)), nothing]  # files of test have the lowest ids
         second = [(green, self.colour(4)), (orange, self.colour(4)), nothing]
         said = self.ok("info", cache, "--sheet", sheet, "--groups", "default", "--columns", 3)
         self.assertIn("4 of the pictures are in", said.err)
@@ -183,7 +183,7 @@ class Info(Case):
         self.assertEqual(lines(), [second])
         self.ok("info", cache, "--sheet", sheet, "--groups", "default", "--columns", 3, "--count", 1)
         self.assertEqual(lines(), [first])
-        # More than fit in a line: the last place has words only.
+        # More groups than fit in a line: the last place has only text.
         self.ok("dedup", cache, "--threshold", 64, "--name", "all")
         self.ok("info", cache, "--sheet", sheet, "--groups", "all", "--columns", 3)
         self.assertEqual([[colour for colour, _ in line][2] for line in lines()], [nothing[0]] * len(lines()))
@@ -238,7 +238,7 @@ class Verify(Case):
                     break
 
     def verified(self, cache, *options):
-        """Exit code, the object on stdout and the sentence."""
+        """The exit code, the object on stdout and the sentence."""
         result = run("verify", cache, "--json", *options)
         lines = errors_in(result.err)
         self.assertEqual(len(lines), result.code, result.err)
@@ -261,7 +261,7 @@ class Verify(Case):
         self.assertEqual(len(said["damage"]), 2)
         for word in ("00000.mdb", "00001.mdb", "3 of 8 samples", "'1.ppm', '3.ppm', '6.ppm'"):
             self.assertIn(word, sentence)
-        # The copy that was removed does not count for those that train on the rest.
+        # The removed copy does not matter to training on the rest.
         code, said, sentence = self.verified(cache, "--selection", "default")
         self.assertEqual((code, said["samples"], said["affected"]), (1, 7, 2))
         self.assertIn("2 of 7 samples cannot be read: '3.ppm', '6.ppm';", sentence)
@@ -272,7 +272,7 @@ class Verify(Case):
     def test_damage_where_no_sample_is(self):
         cache = self.cache()
         shard = cache / "shards" / "00001.mdb"
-        self.flip(shard, 4096 - 8)  # between the first page's fields and the next page
+        self.flip(shard, 4096 - 8)  # between the fields of the first page and the next page
         code, said, sentence = self.verified(cache)
         self.assertEqual((code, said["affected"], len(said["damage"])), (1, 0, 1))
         self.assertIn("0 of 8 samples", sentence)
@@ -302,7 +302,7 @@ class Verify(Case):
                 self.assertEqual((code, said["affected"], len(said["damage"])), (1, 0, 1))
                 self.assertIn(file.name, sentence)
                 file.write_bytes(sound)
-        # Whoever is hurt is known by ids as long as one of the two is sound.
+        # Affected samples are known by id as long as one of the two is undamaged.
         self.flip(cache / "ledger.jsonl", 30)
         self.damage(cache, 4)
         code, said, sentence = self.verified(cache)
@@ -310,7 +310,7 @@ class Verify(Case):
         self.assertIn("'id 4'", sentence)
         self.flip(cache / "fingerprints" / "table", 100)
         code, said, sentence = self.verified(cache)
-        self.assertGreaterEqual(said["affected"], 4)  # all of that shard may be
+        self.assertGreaterEqual(said["affected"], 4)  # possibly all samples of that shard
         self.assertEqual(len(said["damage"]), 3)
 
     def test_bad_use(self):

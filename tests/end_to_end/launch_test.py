@@ -1,4 +1,4 @@
-"""Processes that a launcher started, but that MPI does not see as ranks of one job, are refused with what to type instead."""
+"""Processes of a launcher that MPI does not see as ranks of one job are refused, with the command to type instead."""
 
 import os
 import socket
@@ -14,7 +14,7 @@ WRONG = (
     (SRUN, ["srun started 4 tasks", "MPI sees each alone", "type srun --mpi=pmix -n 4 winnow"]),
     (TORCHRUN, ["torchrun", "started 2 processes", "type mpirun -np 2 winnow", "env -u WORLD_SIZE"]),
 )
-# A shell of a batch job, of one process under torchrun, of one rank under mpirun, of one task under srun.
+# A shell in a batch job, one process under torchrun, one rank under mpirun, one task under srun.
 RIGHT = (
     {"SLURM_NTASKS": "8", "SLURM_NPROCS": "8", "SLURM_PROCID": "0", "SLURM_JOB_ID": "3"},
     {**TORCHRUN, "WORLD_SIZE": "1"},

@@ -1,4 +1,4 @@
-"""winnow train --live and winnow watch: what they show in a terminal and where there is none, and that they leave nothing behind."""
+"""winnow train --live and winnow watch: what they show in a terminal and without one, and that they leave nothing behind."""
 
 import codecs
 import contextlib
@@ -21,7 +21,7 @@ OPEN, CLOSE = b"\x1b[?1049h\x1b[?25l\x1b[?7l", b"\x1b[?7h\x1b[?25h\x1b[?1049l"
 
 
 class Terminal:
-    """A program whose stderr is a terminal, and what that terminal got."""
+    """A program whose stderr is a terminal, and what that terminal received."""
 
     def __init__(self, command, columns=80, rows=24, kind="xterm", env=()):
         self.master, slave = pty.openpty()
@@ -31,7 +31,7 @@ class Terminal:
             [WINNOW, *map(str, command)], stderr=slave, stdout=subprocess.PIPE, stdin=subprocess.DEVNULL,
             env={**os.environ, "TERM": kind, **dict(env)},
         )  # fmt: skip
-        self.slave = slave  # kept open: what is still in it can be read when the process has gone
+        self.slave = slave  # kept open, so that remaining output can be read after the process has gone
         self.got = b""
 
     def resize(self, columns, rows):
@@ -49,16 +49,16 @@ class Terminal:
         return is_there(self)
 
     def until(self, condition):
-        """Reads until it is true, which must come."""
+        """Reads until it is true, which must happen."""
         eventually(lambda: self.read(0.05) or condition(), lambda: f"{condition} at {self.got[-2000:]}")
 
     def finish(self, seconds=PATIENCE_S):
-        """The exit code. All that was written is read."""
+        """The exit code, after all output has been read."""
         self.read_until(lambda t: t.process.poll() is not None, seconds)
         self.process.wait(timeout=60)
         after = termios.tcgetattr(self.slave)
         os.close(self.slave)
-        with contextlib.suppress(OSError):  # nobody can write any more, and all was read
+        with contextlib.suppress(OSError):  # nobody can write any more, and everything was read
             while True:
                 self.read(PATIENCE_S)
         os.close(self.master)
@@ -68,9 +68,9 @@ class Terminal:
         return self.process.returncode
 
     def frames(self):
-        """Whole frames, each as text of lines."""
+        """Complete frames, each as the text of its lines."""
         drawn = self.got.partition(OPEN)[2].partition(CLOSE)[0].split(b"\x1b[H")[1:]
-        return [frame for frame in drawn if frame.endswith(b"\x1b[J")]  # the rest of the last may still come
+        return [frame for frame in drawn if frame.endswith(b"\x1b[J")]  # the rest of the last one may still arrive
 
     def screen(self):
         return Screen(self.columns, self.rows).take(self.frames()) if self.frames() else []
@@ -80,7 +80,7 @@ class Terminal:
 
 
 class Screen:
-    """What a terminal shows of frames: cursor home, lines, erase to the end of the line and below."""
+    """What a terminal shows after frames: cursor home, lines, erase to the end of the line and below."""
 
     def __init__(self, columns, rows):
         self.columns, self.rows = columns, rows
@@ -188,7 +188,7 @@ class Live(Case):
                 self.assertNotIn(b"\x1b", after)
 
     def test_a_second_signal_does_too(self):
-        """One that ends a run which gets to no clean place."""
+        """A second signal, which ends a run before it reaches a clean point."""
         for number in (signal.SIGINT, signal.SIGTERM):
             with self.subTest(number=number):
                 command = [*self.command(epochs=3000), "--resume", "auto"]
@@ -202,7 +202,7 @@ class Live(Case):
                 self.assertTrue(terminal.got.endswith(CLOSE), terminal.got[-200:])
 
     def test_what_health_says_is_in_the_view_and_behind_it(self):
-        """And not written over it, also where the run hangs and draws nothing itself."""
+        """Health messages are in the view and after it, never written over it, even if the run hangs and draws nothing itself."""
         terminal = self.start(self.command("--stall-warning", 1, epochs=3000), columns=120,
                               env={"WINNOW_FAILPOINTS": "hang=file.write.before:metrics.jsonl:9"})  # fmt: skip
         self.assertTrue(terminal.read_until(lambda t: "rank 0" in t.shown()), terminal.shown())
@@ -261,7 +261,7 @@ class Live(Case):
             self.assertEqual("received" in shown[0], size[0] == 200)
 
     def test_watch_shows_a_run_that_stored_nothing_of_its_ranks(self):
-        """As those of older versions, or with damaged files."""
+        """As with runs of older versions, or with damaged files."""
         self.two_ranks()
         metrics = self.run_folder / "metrics.jsonl"
         rows = [json.loads(line) for line in metrics.read_text().splitlines()]
@@ -283,7 +283,7 @@ class Live(Case):
 
     def test_watch_says_in_lines_what_it_has_no_terminal_for(self):
         self.two_ranks()
-        out = self.ok("watch", self.run_folder).out  # ends, as the run has
+        out = self.ok("watch", self.run_folder).out  # ends, because the run has ended
         self.assertRegex(out, r"^run: step \d+, epoch 4.00 of 4, 100.0 %, loss [\d.]+, val [\d.]+ %(, test [\d.]+ %)?; ended\n$")
         self.assertNotIn("\x1b", out)
         other = self.folder / "other"
@@ -305,7 +305,7 @@ class Live(Case):
         other = self.folder / "other"
         self.ok(*[word for word in self.command(epochs=2) if word != "--live"])
         self.ok("train", self.cache, "--out", other, *[word for word in self.command(epochs=1)[4:] if word != "--live"])
-        (other / "summary.csv").unlink()  # as of one that goes on
+        (other / "summary.csv").unlink()  # as for a run that is not finished
         (other / "health").mkdir()
         (other / "health" / "h.log").write_text("2026-11-26T10:31:05+0000 waiting 12 s for rank 1 (h2)\x1b[2J\n")
         terminal = self.start(["watch", self.run_folder, other], columns=120)

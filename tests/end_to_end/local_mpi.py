@@ -6,5 +6,5 @@ VARIABLES = pathlib.Path(__file__).resolve().parents[2] / "tools" / "local_mpiru
 
 
 def local_mpi():
-    """The variables of tools/local_mpirun."""
+    """The variables that tools/local_mpirun sets."""
     return dict(line.split("=", 1) for line in VARIABLES.read_text().splitlines() if not line.startswith("#"))

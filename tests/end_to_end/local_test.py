@@ -1,4 +1,4 @@
-"""Local updates: stages of a net that learn by a loss each, with --local."""
+"""Local updates: stages of a net that each learn by their own loss, with --local."""
 
 import re
 import unittest
@@ -11,7 +11,7 @@ SIDE = 16
 class Local(Case):
     @classmethod
     def setUpClass(cls):
-        """48 pictures of three classes to train on, 12 to test on."""
+        """48 training pictures of three classes, and 12 test pictures."""
         case = cls("ok")
         case.setUp()
         cls.addClassCleanup(case.doCleanups)
@@ -30,7 +30,7 @@ class Local(Case):
         return (self.folder / out / "checkpoints" / "latest" / "model.safetensors").read_bytes()
 
     def test_the_same_bits_on_any_ranks_and_after_a_stop(self):
-        """In another form too: what one rank began, three end."""
+        """Also: one rank begins, three finish."""
         for local, dtype, *more in (("greedy", "f32"), ("greedy", "bf16"), ("overlapping", "f32"), ("greedy", "f32", "--sync-bn")):
             with self.subTest(local=local, dtype=dtype, more=more):
                 same = ("--reproducible", "--dtype", dtype, *more)
@@ -87,7 +87,7 @@ class Local(Case):
         self.refused(2, ["reads none"], *show, "--loss", "barlow_twins")
 
     def test_a_net_may_call_its_blocks_local(self):
-        """Its tensors are the net's: evaluated from a file, and begun with."""
+        """Its tensors belong to the net: they can be evaluated from a file and loaded as initial weights."""
         mine = self.folder / "mine.toml"
         block = '{block = "conv_bn_relu", name = "NAME", width = 8}'
         text = f'stem = [{{block = "conv_bn_relu", name = "first", width = 8}}, {block}]\nhead = [{{block = "global_avg_pool"}}, {{block = "linear"}}]\n'

@@ -12,7 +12,7 @@ from schemas_test import jsonschema, validator
 
 SIDE = 16
 QUADRANTS = ("north-west", "north-east", "south-west", "south-east")
-# A Python with scikit-learn, as `python3 -m venv` and `pip install scikit-learn` make one.
+# A Python with scikit-learn, as made by `python3 -m venv` and `pip install scikit-learn`.
 PYTHON = os.environ.get("WINNOW_PACKAGES_PYTHON", "python3")
 SCIKIT_LEARN = """
 import json, sys
@@ -22,7 +22,7 @@ print(json.dumps([average_precision_score(labels, logits) for labels, logits in 
 
 
 def average_precision(labels, logits):
-    """The mean, over the positives, of the precision among those that score as high; ties count together."""
+    """The mean, over the positives, of the precision among the images with at least their score; ties count together."""
     positive = [score for label, score in zip(labels, logits) if label]
     return sum(sum(1 for other in positive if other >= score) / sum(1 for other in logits if other >= score)
                for score in positive) / len(positive)  # fmt: skip
@@ -41,7 +41,7 @@ class Quadrants(Case):
         self.write_ppm(path, bytes(pixels), SIDE)
 
     def ingest_rows(self, rows, folder, out):
-        """`rows`: of each image of `folder` its name, the numbers of its quadrants, and the split."""
+        """`rows`: for each image of `folder`, its name, the numbers of its quadrants, and its split."""
         table = folder / "labels.csv"
         with table.open("w", newline="") as file:
             csv.writer(file).writerows([["file", "labels", "split"],
@@ -52,7 +52,7 @@ class Quadrants(Case):
 class ManyLabels(Quadrants):
     @classmethod
     def setUpClass(cls):
-        """One label at least; that in the south-east is rare."""
+        """At least one label each; the south-east one is rare."""
         case = cls("ok")
         case.setUp()
         cls.addClassCleanup(case.doCleanups)
@@ -69,13 +69,13 @@ class ManyLabels(Quadrants):
         case.ingest_rows(rows, case.folder / "images", cls.cache)
 
     def train(self, out, *more, loss="bce", epochs=12, augment="none", ranks=0):
-        """Without flips, which change what is in the west."""
+        """Trains without flips, which would swap west and east."""
         return self.ok("train", self.cache, "--out", self.folder / out, "--net", "lenet", "--recipe", "none", "--loss", loss,
                        "--batch-size", 32, "--micro-batch", 8, "--epochs", epochs, "--lr", 0.1,
                        "--augment", augment, "--threads", 1, *more, ranks=ranks)  # fmt: skip
 
     def evaluated(self, out, *more, ranks=0):
-        """What eval says, and of each class [whether an image has it, the image's logit] of all images."""
+        """The output of eval, and for each class [whether an image has it, the image's logit] for all images."""
         table = self.folder / "table.csv"
         said = self.ok("eval", self.folder / out, self.cache, "--predictions", table, "--logits", "--threads", 1, "--json",
                        *more, ranks=ranks)  # fmt: skip
@@ -97,7 +97,7 @@ class ManyLabels(Quadrants):
         for precision, (labels, logits) in zip(found, classes):
             self.assertAlmostEqual(precision, average_precision(labels, logits), delta=1e-12)
         self.assertAlmostEqual(figures["map"], sum(found) / 4, delta=1e-12)
-        # Chance has the share of the images with a label: with those of another image at most half.
+        # By chance it is the share of images with the label. With the labels of another image it is at most half.
         by_chance = [average_precision(labels[1:] + labels[:1], logits) for labels, logits in classes]
         self.assertLess(max(by_chance), 0.75)
         self.assertGreater(min(found), 0.95)
@@ -109,7 +109,7 @@ class ManyLabels(Quadrants):
                 self.assertAlmostEqual(precision, due, delta=1e-12)
         else:
             print(f"not compared with scikit-learn, which {PYTHON} has not (WINNOW_PACKAGES_PYTHON names one)")
-        # Loss and accuracy, of the logits.
+        # Loss and accuracy, from the logits.
         loss = right = 0
         for place, row in enumerate(rows):
             each = [(labels[place], logits[place]) for labels, logits in classes]
@@ -122,7 +122,7 @@ class ManyLabels(Quadrants):
             validator("eval").validate(figures)
             for line in (self.folder / "run" / "metrics.jsonl").read_text().splitlines():
                 validator("metrics").validate(json.loads(line))
-        # The run's own evaluations say the same.
+        # The run's own evaluations agree.
         self.assertAlmostEqual(self.metrics(self.folder / "run", "test.map")[-1], figures["map"], delta=1e-9)
         self.assertAlmostEqual(self.metrics(self.folder / "run", "test.loss")[-1], figures["loss"], delta=1e-6)
         self.assertEqual(len(self.metrics(self.folder / "run", "val.map")), 12)
@@ -168,7 +168,7 @@ class ManyLabels(Quadrants):
 
 
 class Unlabelled(Quadrants):
-    """Images of no class: a third of them has no bright quadrant, of the others each has one."""
+    """Images without a class: a third has no bright quadrant, the others have one each."""
 
     RECIPE = ("--net", "lenet", "--recipe", "none", "--batch-size", 16, "--micro-batch", 8, "--lr", 0.1, "--threads", 1)
 
@@ -196,7 +196,7 @@ class Unlabelled(Quadrants):
         command = ["train", self.cache, "--out", self.folder / "run", *self.RECIPE]
         for loss in ("bce", "focal"):
             self.refused(2, ["24 of 72 training images have no label", "--allow-unlabelled"], *command, "--loss", loss)
-        # Before the first step, not at its first evaluation.
+        # Refused before the first step, not at its first evaluation.
         self.refused(2, ["8 of 24 images of split test have no label", "--allow-unlabelled"], "train", self.labelled, "--out",
                      self.folder / "run", *self.RECIPE, "--loss", "bce")  # fmt: skip
         self.assertFalse((self.folder / "run").exists())
@@ -214,7 +214,7 @@ class Unlabelled(Quadrants):
             for row in rows:
                 for name in QUADRANTS:
                     x, there = float(row[f"logit_{name}"]), name == row["label"]
-                    p = 1 / (1 + math.exp(-x if there else x))  # of what is so
+                    p = 1 / (1 + math.exp(-x if there else x))  # probability of the true state
                     total -= math.log(p) / 4 if loss == "bce" else (0.25 if there else 0.75) * (1 - p) ** 2 * math.log(p)
                 right += row["label"] == row["prediction"]
             self.assertAlmostEqual(figures["loss"], total / 24, delta=1e-5)
@@ -258,7 +258,7 @@ class Unlabelled(Quadrants):
     def test_folds_judge_those_that_have_a_label(self):
         self.train(self.cache, "run", "--allow-unlabelled", "--folds", 2)
         found = self.ok("suspects", self.cache, "--run", self.folder / "run", "--json").json()
-        self.assertEqual(found["judged"], 64)  # of 96 of train and val
+        self.assertEqual(found["judged"], 64)  # the 96 images of train and val
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
-"""Shards in memory: copied there once, shared, sized beforehand, never half there, and gone when they are dropped;
-and what becomes of a job whose cache is replaced, removed or cut short."""
+"""Shards in memory: copied once, shared, sized beforehand, never half there, and removed when they are dropped. Also
+what happens to a job whose cache is replaced, removed or cut short.
+"""
 
 import json
 import os
@@ -20,7 +21,7 @@ except ImportError:
 
 
 def inside_own_mounts(script, *args):
-    """`script`, in a namespace where it may mount file systems that nobody else sees; "$@" are `args`."""
+    """`script` in a namespace where it may mount file systems that nobody else sees; "$@" are `args`."""
     unshare = ["unshare", "--mount", *([] if os.geteuid() == 0 else ["--map-root-user"])]
     return subprocess.run([*unshare, "bash", "-c", script, "bash", *map(str, args)], capture_output=True, text=True,
                           timeout=300)  # fmt: skip
@@ -46,7 +47,7 @@ class Memory(Case):
         self.cache = self.make("cache")
 
     def make(self, name, train=256, **more):
-        """A cache of some shards."""
+        """A cache of a few shards."""
         source = self.folder / f"{name}-source"
         self.learnable_idx(source, train=train, test=64, **more)
         cache = self.folder / name
@@ -73,7 +74,7 @@ class Memory(Case):
         return sorted(path.name for path in self.memory.iterdir())
 
     def is_copied(self, cache):
-        """The one folder there is has the shards of `cache`, byte for byte."""
+        """Checks that the only folder has the shards of `cache`, byte for byte."""
         (folder,) = self.memory.iterdir()
         shards = sorted(path.name for path in (cache / "shards").iterdir())
         (row,) = self.copies()
@@ -125,7 +126,7 @@ class Verbs(Memory):
         self.assertIn("is as it was", self.ok("cache", "drop", self.cache, "--memory-dir", self.memory).err)
         self.assertEqual(self.folders(), [])
         self.assertEqual({path: path.read_bytes() for path in self.cache.rglob("*") if path.is_file()}, before)
-        # What is on disk goes only by a word of its own.
+        # Copies on disk are removed only by an explicit flag.
         self.refused(2, ["nothing of", "--delete"], "cache", "drop", self.cache, "--memory-dir", self.memory)
         self.ok("verify", self.cache)
         self.load()
@@ -193,7 +194,7 @@ class Verbs(Memory):
         training.kill()
         training.wait()
         self.ok("cache", "drop", self.cache, "--memory-dir", self.memory)
-        # The same of one that is read from disk.
+        # The same for a run that reads from disk.
         training = self.start(*self.train(self.folder / "run2", "--epochs", 4000))
         self.wait_until(lambda: (self.folder / "run2" / "checkpoints" / "latest").exists(), training)
         self.refused(2, used[1:] + [f"process {training.pid}"], "cache", "drop", self.cache, "--delete", "--memory-dir",
@@ -245,7 +246,7 @@ class Sharing(Memory):
         self.assertEqual(disk, first)
         self.assertEqual(disk, second)
         self.is_copied(self.cache)
-        # Ranks that find nothing there make one copy between them.
+        # Ranks that find no copy make one together.
         self.ok("cache", "drop", self.cache, *memory)
         *third, _ = weights("third", *memory, ranks=3)
         self.assertEqual(disk, third)
@@ -359,7 +360,7 @@ class Faults(Memory):
 
     @needs_mounts
     def test_a_tmpfs_that_runs_full_all_the_same(self):
-        # Room by its size, but not for that many files.
+        # Enough room by size, but not for that many files.
         large = self.large()
         done = inside_own_mounts(
             """
@@ -398,7 +399,7 @@ class Faults(Memory):
 
 
 class NetworkStorage(Memory):
-    """Whose answer comes from a failpoint."""
+    """Network storage, simulated by a failpoint."""
 
     def test_shards_are_read_from_a_copy(self):
         far = {"WINNOW_FAILPOINTS": "eio=fs.type.before:cache/shards:1"}
@@ -412,7 +413,7 @@ class NetworkStorage(Memory):
         self.ok("cache", "drop", self.cache)
 
     def test_they_are_never_mapped(self):
-        # The first look, which would copy them, sees a disk.
+        # The first check, which would copy the shards, sees a disk.
         self.refused(2, ["network file system", "--memory-dir"], *self.train(self.folder / "run", "--epochs", 1),
                      env={"WINNOW_FAILPOINTS": "eio=fs.type.before:cache/shards:2"})  # fmt: skip
 

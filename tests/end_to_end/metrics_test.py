@@ -1,4 +1,4 @@
-"""What all ranks did is in each line of an interval and in ranks.json; Prometheus gets it by a file and by a port."""
+"""Each line of an interval, and ranks.json, tell what all ranks did. Prometheus gets it by a file and by a port."""
 
 import collections
 import json
@@ -26,7 +26,7 @@ SERIES = re.compile(rf"({NAME})(?:\{{({LABEL}(?:,{LABEL})*)\}})? ({VALUE})")
 
 
 def families(text):
-    """{name: (type, {labels: value})}, by the rules that promtool holds the text format to."""
+    """{name: (type, {labels: value})}, by the rules that promtool applies to the text format."""
     assert text.endswith("\n"), "the last line has no end"
     found = {}
     current = None
@@ -74,7 +74,7 @@ class Metrics(Case):
         return [row for row in rows if "train.loss" in row]
 
     def check_lines(self, out, ranks):
-        """Each interval has three figures of each column, and ranks.json the rows that the last one is of."""
+        """Each interval has three figures for each column, and ranks.json has the rows from which the last one was made."""
         rows = self.intervals(out)
         wall = 0
         for row in rows:
@@ -83,7 +83,7 @@ class Metrics(Case):
                 self.assertTrue(0 <= least <= median <= most, (name, row))
             self.assertGreater(row["ranks.compute.min"], 0)
             self.assertGreater(row["ranks.memory.min"], 1 << 20)
-            # "wall" is rank 0's, which takes no longer than the time there was; other ranks' intervals begin and end a little apart.
+            # "wall" is rank 0's, which cannot exceed the elapsed time. Intervals of other ranks begin and end slightly apart.
             self.assertLessEqual(row["ranks.compute.min"], row["wall"] - wall)
             wall = row["wall"]
             self.assertIn(row["ranks.slowest"], range(ranks))
@@ -108,15 +108,15 @@ class Metrics(Case):
         for row in rows:
             self.assertEqual({row[f"ranks.{name}.max"] for name in ("received", "sent", "reduction")}, {0})
         summary = (self.folder / "run" / "summary.csv").read_text()
-        self.assertNotIn("ranks.", summary)  # the last interval of an epoch says nothing of the epoch
+        self.assertNotIn("ranks.", summary)  # the last interval of an epoch does not describe the whole epoch
 
     def test_the_rank_with_more_to_do_is_the_slowest(self):
-        # Of three micro-batches rank 1 of two has two, in every step. Intervals are long enough for a busy machine.
+        # Of three micro-batches, rank 1 of two has two in every step. Intervals are long enough for a busy machine.
         self.ok(*self.train("run", "--epochs", 75, "--log-interval", 25), ranks=2)
         rows = self.check_lines("run", 2)
         slowest = collections.Counter(row["ranks.slowest"] for row in rows)
         self.assertGreater(slowest[1], len(rows) / 2, slowest)
-        # What they wait for each other is the other one's.
+        # The time that one waits is the other's work.
         exposed = [sum(row[f"ranks.exposed.{which}"] for row in rows) for which in ("min", "max")]
         self.assertLess(exposed[0], exposed[1])
 
@@ -129,18 +129,18 @@ class Metrics(Case):
             for row in rows:
                 self.assertEqual(row["ranks.sent.median"], row["ranks.received.median"])
             sizes[name] = rows[0]["ranks.sent.median"] / 2
-        # Around a ring of two each sends all gradients once: half of them to be added, half added. And a few numbers of the step.
+        # Around a ring of two, each sends all gradients once: half to be added, half summed. Plus a few numbers per step.
         gradients = sum(map(len, tensors(self.folder / "f32/checkpoints/step-4/model.safetensors").values()))
         self.assertGreaterEqual(sizes["f32"], gradients)
         self.assertLess(sizes["f32"], gradients + 100)
         self.assertAlmostEqual(sizes["bf16"] / sizes["f32"], 0.5, delta=0.01)
         self.ok(*self.train("shared", "--max-steps", 4, "--log-interval", 2), ranks=2)
         rows = self.check_lines("shared", 2)
-        self.assertEqual([row["ranks.sent.max"] for row in rows], [0, 0])  # over memory that they share
+        self.assertEqual([row["ranks.sent.max"] for row in rows], [0, 0])  # through shared memory
         self.assertGreater(rows[0]["ranks.reduction.min"], 0)
 
     def test_records_between_machines_are_counted(self):
-        # Of the shards of 1 MiB each rank holds its part, as if it were a machine of its own.
+        # Each rank holds its part of the shards of 1 MiB, as if it were a machine of its own.
         images = [self.random.randbytes(100 * 100) for _ in range(240)]
         self.write_idx(self.folder / "large", "train", images, [i % 4 for i in range(240)], 100)
         cache, memory = self.folder / "shards", self.folder / "memory"
@@ -151,7 +151,7 @@ class Metrics(Case):
         rows = self.check_lines("run", 2)
         received, sent = ([sum(row[f"ranks.{name}.{which}"] for row in rows) for which in ("min", "max")] for name in ("received", "sent"))
         self.assertEqual(sum(received), sum(sent))
-        # About half of what each of them trains on is with the other.
+        # About half of what each rank trains on is held by the other.
         self.assertGreater(sum(received), 240 * 100 * 100 / 4)
         self.assertLess(sum(received), 240 * 100 * 100)
 
@@ -186,7 +186,7 @@ class Metrics(Case):
             for which, of in (("min", min), ("max", max)):
                 total = sum(row[f"ranks.{name}.{which}"] for row in rows)
                 self.assertTrue(of(counted.values()) >= total * (1 - 1e-9) if which == "min" else of(counted.values()) <= total * (1 + 1e-9), name)
-        # What the run measures of training and evaluations, and is no figure of rank 0 alone, is there.
+        # Everything is present that the run measures of training and evaluations, except figures of rank 0 alone.
         measured = {name for line in (self.folder / "run/metrics.jsonl").read_text().splitlines() for name, value in json.loads(line).items()
                     if isinstance(value, (int, float)) and name.split(".")[0] not in ("data", "comm", "memory", "shuffle", "ranks")}
         self.assertEqual(sum(len(series_) for name, (_, series_) in found.items() if "_rank" not in name) - 1, len(measured))

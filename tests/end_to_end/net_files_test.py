@@ -1,4 +1,4 @@
-"""Nets that files describe: trained, resumed without the file, evaluated, and refused in a sentence."""
+"""Nets described by files: trained, resumed without the file, evaluated, and refused with a sentence."""
 
 import json
 import re
@@ -7,7 +7,7 @@ import unittest
 from golden import GOLDEN, with_digest
 from program import ROOT, Case, tensors
 
-CACHE = GOLDEN / "v1" / "raw"  # 24 gray images of 16 x 16 to train on
+CACHE = GOLDEN / "v1" / "raw"  # 24 grey training images of 16 x 16
 PAGE = (ROOT / "docs" / "nets.md").read_text()
 SMALL = """image_size = 16
 stem = [{block = "conv_bn_relu", width = 4}]
@@ -111,7 +111,7 @@ class NetFiles(Case):
         self.assertFalse((self.folder / "net.onnx").exists())
 
     def test_leaves_nothing_behind_where_memory_is_too_small(self):
-        self.net.write_text(SMALL.replace("width = 8", "width = 2000"))  # 8 GB for what a layer computes
+        self.net.write_text(SMALL.replace("width = 8", "width = 2000"))  # 8 GB for the outputs of a layer
         command = ["train", CACHE, "--out", self.folder / "run", "--net", self.net]
         self.refused(2, ["needs", "GB"], *command, "--batch-size", 16384, "--micro-batch", 16384)
         self.assertFalse((self.folder / "run").exists())

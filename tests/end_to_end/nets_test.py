@@ -1,9 +1,10 @@
 """Nets: listed with their cost, and able to learn eight images by heart.
 
-Without arguments one net of each kind, where that takes seconds, and by one optimizer each, by both with WINNOW_TEST_ALL=1; else
-those whose names are arguments. All of them take a quarter of an hour. A net has learned once its loss is about a third of chance's; where it begins far above chance, of that of its first
+Without arguments, one net of each kind that takes seconds is trained with one optimizer, with WINNOW_TEST_ALL=1 with
+both. Otherwise the nets named by arguments are trained. All of them take a quarter of an hour.
+A net has learned once its loss is about a third of that of chance; if it begins far above chance, of that of its first
 twenty steps.
-So few steps are too few for alexnet and alexnet_lrn, which have no batch norms, and for resnet152 by SGD.
+So few steps are not enough for alexnet and alexnet_lrn, which have no batch norms, nor for resnet152 with SGD.
 """
 
 import itertools
@@ -17,15 +18,15 @@ from program import Case, run, some_of
 
 CLASSES = 4
 SIDES = {"alexnet": 64, "alexnet_bn": 64, "alexnet_lrn": 64}  # others: 32
-SMALL = ("resnet110", "wrn28_10", "resnet9", "vit_tiny_patch4_32")  # large for their images, which may be smaller
+SMALL = ("resnet110", "wrn28_10", "resnet9", "vit_tiny_patch4_32")  # large for such images, which may be smaller
 SLOWLY = {"efficientnet_b0": 0.002, "resnet34": 0.002, "resnet50": 0.002, "resnet110": 0.002, "resnet101": 5e-4, "resnet152": 5e-4,
           "wide_resnet50_2": 5e-4}  # fmt: skip
 RATES = {"sgd": {"convnext_tiny": 0.05, "vit_tiny_patch4_32": 0.01, "vit_b_16": 0.01, **SLOWLY},
          "adamw": {"vit_tiny_patch4_32": 5e-4, "vit_b_16": 1e-4}}
-BEGIN_HIGH = ("efficientnet_b0",)  # at some 8: a last layer for few classes has large weights
+BEGIN_HIGH = ("efficientnet_b0",)  # their loss begins near 8: a last layer for few classes has large weights
 QUICK = ("lenet", "resnet20", "resnet18", "wrn16_4", "resnet9", "vgg11_bn", "mobilenet_v3_small", "regnet_y_400mf",
          "vit_tiny_patch4_32", "airbench94")
-COPIES, EPOCHS = 40, 2  # few epochs, for each ends with a checkpoint
+COPIES, EPOCHS = 40, 2  # few epochs, because each ends with a checkpoint
 
 
 def listed():
@@ -69,7 +70,7 @@ class Nets(Case):
                         "--warmup-epochs", 0.2, "--augment", "none", "--weight-decay", 0, "--label-smoothing", 0,
                         "--log-interval", 1)
                 losses = self.metrics(out, "train.loss")
-                best = min(sum(losses[i : i + 4]) / 4 for i in range(len(losses) - 3))  # dropout makes them leap
+                best = min(sum(losses[i : i + 4]) / 4 for i in range(len(losses) - 3))  # with dropout, losses jump
                 begin = sum(losses[:20]) / 20 if net in BEGIN_HIGH else math.log(CLASSES)
                 self.assertLess(best, 0.35 * begin, losses)
 

@@ -1,5 +1,4 @@
-"""Every flag that takes a number, of every verb: it has a range, which the help shows, and takes no number that lies outside, is none, or
-does not fit."""
+"""Every flag of every verb that takes a number has a range, which the help shows. It refuses what is outside, not a number, or does not fit."""
 
 import json
 import re
@@ -7,13 +6,13 @@ import unittest
 
 from program import Case, run
 
-TOO_LARGE = "99999999999999999999999"  # for 64 bits, and of none of those that are whole
+TOO_LARGE = "99999999999999999999999"  # exceeds 64 bits; used where the number must be whole
 NO_NUMBERS = ("nan", "-nan", "inf", "-inf", "1e400", "-1e400", TOO_LARGE, "", "1x", "0x", "--", "one")
 BOUNDS = re.compile(r"([\[(])(\S+), (\S+)([\])])$")
 
 
 def flags_of(verb):
-    """(verb, flag, kind, range) of all flags that take numbers, of this verb and those below it."""
+    """(verb, flag, kind, range) of all flags that take numbers, for this verb and those below it."""
     for option in verb["options"] + verb["positionals"]:
         if re.fullmatch(r"U?INT|FLOAT|POINTS", option["value"]):
             yield verb["name"].split()[1:], max(option["names"], key=len), option["value"], option["range"]
@@ -22,7 +21,7 @@ def flags_of(verb):
 
 
 def outside(opens, least, most, closes):
-    """Numbers beside a range, as texts."""
+    """Numbers just outside a range, as text."""
     if opens == "(":
         yield least
     if closes == ")":
@@ -50,7 +49,7 @@ class Numbers(Case):
         self.assertEqual(done.out, "")
 
     def test_none_takes_what_lies_outside(self):
-        """What is no number of all kinds once for each flag and range, and one of them at each verb."""
+        """Every kind of text that is no number once for each flag and range, and one of them for each verb."""
         known = set()
         for i, (verb, flag, kind, bounds) in enumerate(self.flags):
             text = NO_NUMBERS[i % len(NO_NUMBERS)]
@@ -76,7 +75,7 @@ class Numbers(Case):
                 self.assertEqual((done.code, done.err), (0, ""), (verb, flag, text))
 
     def test_shares_are_taken_in_percent(self):
-        """Whatever lies between 0 and 1 may be said as a percentage."""
+        """A number between 0 and 1 may be given as a percentage."""
         shares = [(verb, flag, bounds) for verb, flag, _, bounds in self.flags
                   if float((of := BOUNDS.search(bounds))[2]) >= 0 and float(of[3]) <= 1]  # fmt: skip
         self.assertGreater(len(shares), 20)

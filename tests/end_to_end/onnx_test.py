@@ -1,4 +1,4 @@
-"""winnow onnx: what onnxruntime computes of the file is what winnow eval computes. Nets as arguments: those alone."""
+"""winnow onnx: onnxruntime computes from the file what winnow eval computes. Arguments: names of nets to test."""
 
 import csv
 import json
@@ -12,7 +12,7 @@ from golden import with_digest
 from nets_test import listed
 from program import Case, run
 
-# A Python with onnx and onnxruntime, as `python3 -m venv` and `pip install onnx onnxruntime` make one.
+# A Python with onnx and onnxruntime, as made by `python3 -m venv` and `pip install onnx onnxruntime`.
 PYTHON = os.environ.get("WINNOW_PACKAGES_PYTHON", "python3")
 SIDE = 64
 QUICK = ("lenet", "resnet20", "resnet50v2", "mobilenet_v3_small", "regnet_y_400mf", "googlenet_bn", "densenet121", "convnext_tiny",
@@ -30,7 +30,7 @@ print(json.dumps({"shape": pixels.shape, "type": pixels.type, "logits": logits.t
                   "metadata": session.get_modelmeta().custom_metadata_map}))
 """
 
-# As winnow onnx --help says to feed it: PPM files of any size in, a line of logits for each out.
+# Feeds it as winnow onnx --help says: PPM files of any size in, one line of logits per file out.
 FEED = """
 import json, sys
 import numpy, onnxruntime
@@ -76,7 +76,7 @@ class Onnx(Case):
         self.assertIn(f"pixels (N,3,{SIDE},{SIDE}) of u8 to logits (N,3)", said.err)
         content = to.read_bytes()
         self.assertIn(b'["class 0","class 1","class 2"]', content)
-        for key, value in ((b"resize_px", b"%d" % SIDE), (b"loss", b"cross_entropy")):  # as protobuf has them
+        for key, value in ((b"resize_px", b"%d" % SIDE), (b"loss", b"cross_entropy")):  # as encoded by protobuf
             self.assertIn(b"\n%c%b\x12%c%b" % (len(key), key, len(value), value), content)
         self.refused(2, ["holds no run"], "onnx", self.folder / "data", "--to", to)
         self.refused(2, ["no checkpoint other"], "onnx", run_folder, "--to", to, "--checkpoint", "other")
@@ -91,10 +91,10 @@ class Onnx(Case):
         self.ok("ingest", self.folder / "more", "--out", self.folder / "dogs.cache")
         with_dogs = ["onnx", run_folder, "--to", self.folder / "other.onnx", "--cache", self.folder / "dogs.cache"]
         self.refused(2, ["'class 1b', which", "dogs.cache has"], *with_dogs)
-        self.ok("onnx", run_folder, "--to", self.folder / "alone.onnx")  # it names its classes itself
+        self.ok("onnx", run_folder, "--to", self.folder / "alone.onnx")  # the file names its classes itself
         self.assertEqual((self.folder / "alone.onnx").read_bytes(), content)
         config = json.loads((run_folder / "config.json").read_text())
-        del config["digest"], config["data"]["classes"]  # as an older version wrote it
+        del config["digest"], config["data"]["classes"]  # as written by an older version
         (run_folder / "config.json").write_text(with_digest(config))
         self.assertNotIn(b"class 1", (self.ok("onnx", run_folder, "--to", to), to.read_bytes())[1])
         self.ok("onnx", run_folder, "--to", to, "--cache", self.cache)
@@ -103,7 +103,7 @@ class Onnx(Case):
         (run_folder / "evaluation.json").unlink()
         self.assertIn("dogs.cache is not the cache that the run was trained on", self.ok(*with_dogs).err)
         self.refused(1, ["net.onnx"], "onnx", run_folder, "--to", self.folder / "none" / "net.onnx")
-        os.mkfifo(self.folder / "pipe")  # as a device would, it stays what it is
+        os.mkfifo(self.folder / "pipe")  # like a device, it is not replaced
         self.refused(2, ["pipe", "no regular file"], "onnx", run_folder, "--to", self.folder / "pipe")
         self.assertTrue((self.folder / "pipe").is_fifo())
         full = run("onnx", run_folder, "--to", to, env={"WINNOW_FAILPOINTS": "enospc=file.write.before:net.onnx:1"})

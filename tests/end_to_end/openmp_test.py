@@ -1,4 +1,4 @@
-"""How OpenMP's threads wait is decided before its library is loaded, which tells what it has read."""
+"""How OpenMP's threads wait is decided before its library is loaded. The library reports what it has read."""
 
 import os
 import pathlib
@@ -9,7 +9,7 @@ import unittest
 from program import WINNOW, Case, eventually, run
 
 for name in ("OMP_WAIT_POLICY", "GOMP_SPINCOUNT"):
-    os.environ.pop(name)  # as users start the program
+    os.environ.pop(name)  # as when users start the program
 
 
 class OpenMp(Case):
@@ -21,7 +21,7 @@ class OpenMp(Case):
         self.words = ["train", self.cache, "--out", self.folder / "run", "--net", "lenet", "--batch-size", 16]
 
     def read_by_openmp(self, *words, ranks=0, env=None):
-        """(policy, spin count) of each time the library was loaded, in order; the last one is what computed."""
+        """(policy, spin count) for each time the library was loaded, in order; the last one does the computing."""
         result = run(*words, ranks=ranks, env={"OMP_DISPLAY_ENV": "verbose", **(env or {})})
         self.assertEqual(result.code, 0, result.err)
         policies = re.findall(r"OMP_WAIT_POLICY = '(\w+)'", result.err)

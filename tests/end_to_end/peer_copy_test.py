@@ -1,5 +1,4 @@
-"""A cache that is on some machines of a job only: the others get a copy over MPI, which is the cache to them, and
-nothing of it stays where that fails."""
+"""A cache that only some machines of a job have: the others get a copy over MPI, which serves as the cache. Nothing of it stays if that fails."""
 
 import contextlib
 import itertools
@@ -28,7 +27,7 @@ class PeerCopy(Case):
     def setUp(self):
         super().setUp()
         self.use_tmpfs()
-        # 4 MiB in shards of one, so that there is something for every machine.
+        # 4 MiB in shards of 1 MiB, so that every machine gets some.
         self.images = []
         for prefix, count in (("train", 384), ("t10k", 40)):
             images = [self.random.randbytes(100 * 100) for _ in range(count)]
@@ -48,14 +47,14 @@ class PeerCopy(Case):
         return self.folder / f"run-{self.runs}"
 
     def put(self, *machines):
-        """The cache is there, and nowhere else."""
+        """Puts the cache on this machine, and on no other."""
         for i, machine in enumerate(self.machines):
             shutil.rmtree(machine / "cache", ignore_errors=True)
             if i in machines:
                 shutil.copytree(self.made, machine / "cache")
 
     def command(self, args, env=None):
-        """winnow ARGS..., a rank on each machine, in its folder; `env`: {rank: {NAME: VALUE}}."""
+        """winnow ARGS with one rank on each machine, in its folder; `env`: {rank: {NAME: VALUE}}."""
         words = []
         for rank, machine in enumerate(self.machines):
             words += ["env", "-C", machine, *[f"{name}={value}" for name, value in (env or {}).get(rank, {}).items()], "+"]
@@ -89,7 +88,7 @@ class PeerCopy(Case):
             (machine / "memory").mkdir()
 
     def is_as_made(self, machine, whole=False):
-        """The one copy on a machine that never had the cache."""
+        """Checks the only copy on a machine that never had the cache."""
         (folder,) = (self.machines[machine] / "memory").iterdir()
         made = tree_bytes(self.made)
         copy = tree_bytes(folder)
@@ -107,7 +106,7 @@ class PeerCopy(Case):
             for name, data in shards.items():
                 self.assertTrue(data == made["shards/" + name], name)
             self.assertEqual(len(shards), description["of"])
-        else:  # the pictures of its ids, and no other
+        else:  # the pictures of its ids, and no others
             data = b"".join(shards.values())
             self.assertEqual(sum(image in data for image in self.images),
                              sum(last - first + 1 for first, last in description["ids"]))  # fmt: skip
@@ -137,7 +136,7 @@ class Work(PeerCopy):
                 self.assertNotIn("went from machine to machine", said)
 
     def test_what_is_said_of_classes_wherever_the_cache_is(self):
-        """Rank 0 says it, whether the cache is on its machine, was copied there, or is there in memory alone."""
+        """Rank 0 reports it, whether the cache is on its machine, was copied there, or is only in memory there."""
         shutil.rmtree(self.made)
         shutil.rmtree(self.folder / "data")
         for prefix, labels in (("train", [i % 3 for i in range(96)]), ("t10k", [3] * 12)):
@@ -165,7 +164,7 @@ class Work(PeerCopy):
                              [".mdb"] * description["of"])  # fmt: skip
 
     def test_machines_that_have_it_in_memory_and_on_disk(self):
-        """Who needs no copy makes none, and yet all are of one mind about who gives what."""
+        """Machines that need no copy make none, and all still agree on who gives what."""
         disk = pathlib.Path(tempfile.mkdtemp(prefix="winnow-test-", dir="/var/tmp"))
         self.addCleanup(shutil.rmtree, disk, ignore_errors=True)
         kind = subprocess.run(["stat", "-f", "-c", "%T", disk], capture_output=True, text=True, check=True)
@@ -188,10 +187,10 @@ class Work(PeerCopy):
         self.is_as_made(2)
         due, said = self.trained()
         self.assertIn("were there already", said)
-        # A selection that is made after that comes along.
+        # A selection that is made later is copied, too.
         self.ok("dedup", self.machines[1] / "cache", "--name", "later")
         self.trained("--selection", "later")
-        # The machine that had the cache gets a copy as the others; then nobody needs it.
+        # The machine that had the cache gets a copy like the others; then nobody needs it.
         self.put(0)
         shutil.rmtree(self.machines[1] / "memory")
         (self.machines[1] / "memory").mkdir()
@@ -200,14 +199,14 @@ class Work(PeerCopy):
         got, said = self.trained()
         self.assertEqual(got, due)
         self.assertIn("were there already", said)
-        # Fewer machines need other parts, and nobody has them.
+        # Fewer machines need other parts, which nobody has.
         self.machines.pop()
         result = self.everywhere("train", "cache", "--out", self.fresh(), *self.RECIPE, *self.MEMORY)
         self.assertEqual(result.code, 2, result.err)
         self.assertIn("no machine of this job has", result.err)
 
     def test_several_ranks_on_a_machine(self):
-        """They are in one folder and take turns; a whole copy is all that is made."""
+        """They use the same folder in turn, and only a whole copy is made."""
         self.put(2)
         due, _ = self.trained()
         self.drop()
@@ -267,7 +266,7 @@ class Faults(PeerCopy):
         self.put(1)
 
     def fails(self, code, words, *args, env=None, whole_elsewhere=False):
-        """One sentence, on whatever rank, and nothing left, but for copies that are whole elsewhere when it comes late."""
+        """Expects one sentence, on any rank, and no remains except copies that are complete elsewhere if the failure comes late."""
         result = self.everywhere(*(args or ("cache", "load", "cache", *self.MEMORY)), env=env)
         self.assertEqual(result.code, code, result.err)
         lines = errors_in(result.err)
@@ -332,7 +331,7 @@ class Faults(PeerCopy):
                                    "usr1=mpi.receive.after:*:1"}})  # fmt: skip
 
     def test_one_that_is_killed(self):
-        """The job ends, and what it left on other machines goes with the next load."""
+        """The job ends. What it left on other machines goes with the next load."""
         faults = {0: ["lmdb.commit.before:00000.mdb:2", "mpi.receive.before:*:2", "file.rename.after:copy.json:1"],
                   1: ["mpi.send.before:*:1", "mpi.send.after:*:9", "mpi.collective.before:*:9"],
                   2: ["mpi.receive.after:*:1", "dir.create.after:*:1", "file.rename.before:manifest.json:1"]}  # fmt: skip

@@ -1,4 +1,4 @@
-"""winnow plan: memory, time, machines and batch of a training, told before it; what it refuses; that training takes what it writes."""
+"""winnow plan: estimates memory, time, machines and batch of a training, and says what it refuses. Training accepts what it writes."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""winnow predict: classes of images without labels, of any source, by any number of workers, as eval has them."""
+"""winnow predict: classes of images without labels, from any source and by any number of workers, the same as by eval."""
 
 import base64
 import contextlib
@@ -70,7 +70,7 @@ class PredictCase(Case):
 
 class Predict(PredictCase):
     def evaluated(self, *args):
-        """{name: probabilities by class} of the split test, and {name: the predicted class}."""
+        """{name: probabilities by class} of the split test, and {name: predicted class}."""
         table = self.folder / "evaluated.csv"
         self.ok("eval", self.trained, self.cache, "--split", "test", "--predictions", table, "--logits", "--threads", 1, *args)
         probabilities, predicted = {}, {}
@@ -203,7 +203,7 @@ class Predict(PredictCase):
         self.assertIn("The least sure", text)
         self.assertIn("data:image/jpeg;base64,", text)
         first = text
-        said = self.predict(self.trained, self.flat, "--report", page)  # of what is there
+        said = self.predict(self.trained, self.flat, "--report", page)  # of the existing predictions
         self.assertTrue(said["was_there"])
         self.assertEqual(said["predicted_here"], 0)
         self.assertEqual(page.read_text().split("<footer")[0], first.split("<footer")[0])
@@ -242,10 +242,10 @@ class Predict(PredictCase):
                             ("a\nb\nc\n", ["for other classes", "'a'"]), ('["a", "b"]', ["names 2"])):  # fmt: skip
             names.write_text(text)
             self.refused(2, words, "predict", self.trained, self.flat, "--out", out, "--classes", names)
-        names.write_bytes("a\nb\n".encode("utf-16"))  # as lists of other programs
+        names.write_bytes("a\nb\n".encode("utf-16"))  # like lists of other programs
         self.refused(2, ["3 classes", "names 2"], "predict", self.trained, self.flat, "--out", out, "--classes", names)
         self.refused(2, [f"there is no file {out}"], "predict", self.trained, self.flat, "--out", out, "--classes", out)
-        names.write_text("class-2\nclass-0\nclass-1\n")  # the run names its own, in its order
+        names.write_text("class-2\nclass-0\nclass-1\n")  # the run names its own classes, in its order
         self.predict(self.trained, self.flat, "--classes", names)
         self.assertEqual(json.loads((self.folder / "predicted" / "classes.json").read_text()), ["class-0", "class-1", "class-2"])
         unnamed = self.folder / "unnamed"
@@ -296,7 +296,7 @@ class Predict(PredictCase):
 
 class Workers(PredictCase):
     def many(self, count=600):
-        """So many pictures that there are several tasks."""
+        """Enough pictures for several tasks."""
         many = self.folder / "many"
         many.mkdir()
         for i in range(count):
@@ -383,7 +383,7 @@ class Workers(PredictCase):
         claims = self.folder / "frozen" / "tasks" / "claims"
 
         def is_named():
-            """Whether a claim says that it is the worker's."""
+            """Whether a claim names the worker."""
             with contextlib.suppress(FileNotFoundError):
                 return any(str(frozen.pid) in claim.read_text().split() for claim in claims.iterdir())
             return False
@@ -393,7 +393,7 @@ class Workers(PredictCase):
             frozen.send_signal(signal.SIGSTOP)
             if is_named():
                 break
-            frozen.send_signal(signal.SIGCONT)  # it was at work on none
+            frozen.send_signal(signal.SIGCONT)  # it was working on no task
         if frozen.poll() is not None or (self.folder / "frozen" / "report.json").exists():
             self.skipTest("the worker was done before it could be frozen")
         other = self.start(many, "frozen")
@@ -440,7 +440,7 @@ class Workers(PredictCase):
         expected = self.results("whole")
         stopped = run(*args, "--out", self.folder / "begun", env={"WINNOW_FAILPOINTS": "enospc=file.write.before:classes.json:1"})
         self.assertEqual(stopped.code, 1)
-        part = sorted((self.folder / "begun" / "parts").iterdir())[-1].name  # the same in any folder of the same predictions
+        part = sorted((self.folder / "begun" / "parts").iterdir())[-1].name  # the same in any folder with the same predictions
         out = self.folder / "full"
         for file in ("predict.json", part, "large.ppm.npy", "classes.json", "ledger.jsonl", "predictions.csv", "features.npy", "boxes.csv",
                      "report.json"):  # fmt: skip
@@ -500,7 +500,7 @@ def starts(side, window, stride):
 
 
 def read_npy3(path):
-    """(shape, numbers) of an array of f4 of three dimensions."""
+    """(shape, numbers) of a three-dimensional array of f4."""
     shape, numbers = read_npy(path)
     assert len(shape) == 3
     return shape, numbers
@@ -515,7 +515,7 @@ def cut(pixels, width, top, left, rows, columns):
 
 
 def big_tiff(pixels, width, height, rows_a_strip, big=True):
-    """A (Big)TIFF of RGB in strips without compression."""
+    """A (Big)TIFF of RGB in uncompressed strips."""
     strips = [pixels[3 * width * y : 3 * width * min(height, y + rows_a_strip)] for y in range(0, height, rows_a_strip)]
     head = 16 if big else 8
     offset, size, count = ("<Q", 8, "<Q") if big else ("<I", 4, "<I")
@@ -557,7 +557,7 @@ class Windows(PredictCase):
         (self.large / "one.ppm").write_bytes(ppm(self.pixels, self.WIDTH, self.HEIGHT))
 
     def probabilities(self, name, pictures):
-        """Of pictures that are shown whole: rows of classes."""
+        """Probabilities of pictures shown whole: rows of classes."""
         folder = self.folder / name
         folder.mkdir()
         for i, (pixels, width, height) in enumerate(pictures):
@@ -623,7 +623,7 @@ class Windows(PredictCase):
         self.assertEqual(raw[-4 * len(by_stride):], struct.pack(f"<{len(by_stride)}f", *by_stride))
 
     def by_default_step(self):
-        """A map of class-2 at a point every 3 pixels, a quarter of the stride."""
+        """A map of class-2 with a point every 3 pixels, a quarter of the stride."""
         self.predict(self.trained, self.large, "--window", SIDE, "--map", "class-2", out="default-step")
         path = self.folder / "default-step" / "maps" / "one.ppm.npy"
         self.assertEqual(read_npy3(path)[0], (1, -(-self.HEIGHT // 3), -(-self.WIDTH // 3)))
@@ -768,7 +768,7 @@ class Windows(PredictCase):
         self.assertEqual(sum(said["inputs"].values()), 3)
 
     def test_a_map_of_known_tiles_has_their_classes(self):
-        """A net that knows colours, over a picture of coloured tiles."""
+        """A net that recognises colours, on a picture of coloured tiles."""
         def tile(label, size=SIDE):
             return bytes(self.random.randrange(60) + (150 if c == label else 0) for _ in range(size * size) for c in range(3))
 
@@ -799,7 +799,7 @@ except ImportError:
 
 
 class LargeImages(PredictCase):
-    """One image that is several tasks: bands of its windows."""
+    """One image that makes several tasks: bands of its windows."""
 
     WIDTH, HEIGHT = 900, 700
     WINDOWS = ("--window", SIDE, "--overlap", 0.25, "--map", "class-2", "--map", "class-0", "--map-step", 5, "--min-map", 0.34)
@@ -819,7 +819,7 @@ class LargeImages(PredictCase):
         return {name: raw for name, raw in tree_bytes(self.folder / out).items() if not name.startswith("tasks/")}
 
     def assert_as_whole(self, name, *args):
-        """A picture that is cut has the answer of one that is not, as the same file in an archive is not."""
+        """A picture that is cut gives the same result as the same file in an archive, which is not cut."""
         archive = self.folder / f"{name}.tar"
         with tarfile.open(archive, "w") as tar:
             tar.add(self.large / name, name)
@@ -901,7 +901,7 @@ class LargeImages(PredictCase):
         picture = Image.frombytes("RGB", (self.WIDTH, self.HEIGHT), self.pixels)
         parts = self.folder / "parts"
         parts.mkdir()
-        picture.save(parts / "a.jpg", quality=99)  # chroma at half the size
+        picture.save(parts / "a.jpg", quality=99)  # chroma at half the resolution
         picture.save(parts / "b.tif", compression="tiff_lzw")
         picture.save(parts / "c.tif", compression="jpeg", quality=99)
         for path in sorted(parts.iterdir()):
@@ -914,7 +914,7 @@ class LargeImages(PredictCase):
             self.assertLess(max(abs(a - b) for a, b in zip(ours, theirs)), 3e-6, name)
 
     def test_a_picture_that_became_another_meanwhile_is_refused(self):
-        """Of as many bytes, so that the listing does not tell."""
+        """The file has as many bytes as before, so the listing does not show the change."""
         self.predict(self.trained, self.large, *self.WINDOWS)
         os.remove(self.folder / "predicted" / "report.json")
         raw = bytearray((self.large / "one.tif").read_bytes())
@@ -927,7 +927,7 @@ class LargeImages(PredictCase):
 
 @unittest.skipUnless(Image, "Pillow is not installed (Debian: python3-pil)")
 class Formats(PredictCase):
-    """Files of many kinds have the pixels that eval of an ingested copy has, whole and by windows."""
+    """Files of many kinds have the pixels that eval of an ingested copy sees, whole and in windows."""
 
     def pictures(self, folder, width, height):
         folder.mkdir()
@@ -1010,7 +1010,7 @@ class Formats(PredictCase):
 
 class SeveralLabels(Case):
     def test_classes_above_the_threshold_are_told(self):
-        """A run of bce has a probability for each class alone."""
+        """A run with bce has an independent probability for each class."""
         rows = ["file,labels,split"]
         for i in range(24):
             self.write_ppm(self.folder / "photos" / f"{i:02}.ppm", self.image(16), 16)

@@ -1,4 +1,4 @@
-"""Running the program as a user does, and small data sets to run it on."""
+"""Runs the program as a user does, and makes small data sets for it."""
 
 import contextlib
 import json
@@ -22,24 +22,25 @@ WINNOW = os.environ["WINNOW"]
 ALL = os.environ.get("WINNOW_TEST_ALL") == "1"
 SHM = pathlib.Path("/dev/shm")
 BY_RANK = ROOT / "tests" / "common" / "by_rank"
-TMPFS = pathlib.Path(os.environ.get("WINNOW_TEST_TMPFS", SHM))  # CTest gives a place there that it clears
-# As train and eval set them where nobody has, by starting once more: a tenth of a second each time.
-os.environ["COLUMNS"] = "0"  # help as it is, for tests that look for sentences
+TMPFS = pathlib.Path(os.environ.get("WINNOW_TEST_TMPFS", SHM))  # CTest gives a place there, which it clears
+# Set as train and eval do by restarting if nobody else has: that would take a tenth of a second each time.
+os.environ["COLUMNS"] = "0"  # unwrapped help, for tests that search for sentences
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 os.environ.setdefault("GOMP_SPINCOUNT", "1000")
-signal.signal(signal.SIGINT, signal.default_int_handler)  # a job in the background would hand on that it is ignored
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a background job would pass on that it is ignored
 FASHION_MNIST = pathlib.Path("/usr/share/datasets/fashion-mnist")
 needs_fashion_mnist = unittest.skipUnless(
     FASHION_MNIST.exists(), "Debian's dataset-fashion-mnist is not installed"
 )
-# As train has it of a processor: bf16 needs AVX-512.
+# The processor that training in bf16 requires: it needs AVX-512.
 CAN_TRAIN_IN_BF16 = "avx512f" in pathlib.Path("/proc/cpuinfo").read_text()
 needs_bf16 = unittest.skipUnless(CAN_TRAIN_IN_BF16, "this processor cannot train in bf16, which needs AVX-512")
 
 
 def some_of(what, cases, most, *kinds):
-    """About `most` of the cases, one at random from each of as many equal parts, always the same ones, and at least one of each
-    value of each kind(case); with WINNOW_TEST_ALL=1 all of them. Says of how many cases how many are run."""
+    """About `most` of the cases: one at random from each of as many equal parts, always the same, and at least one for
+    each value of each kind(case). With WINNOW_TEST_ALL=1 all cases. Prints how many of how many are run.
+    """
     cases = list(cases)
     taken = set(range(len(cases)))
     if not ALL and most < len(cases):
@@ -56,12 +57,12 @@ def some_of(what, cases, most, *kinds):
     return [cases[i] for i in sorted(taken)]
 
 
-PATIENCE_S = 180  # for what is to come; a machine may do much else meanwhile
+PATIENCE_S = 180  # for events that must happen; a machine may be busy meanwhile
 RUN_S = 900  # for one run of the program
 
 
 def eventually(condition, what="it", patience_s=PATIENCE_S):
-    """What condition() gives as soon as that is true. What never comes true fails; `what` may be a function of the words."""
+    """Waits until condition() is true, and returns its value. Fails if it never is. `what` may be a function that returns the message."""
     end = time.monotonic() + patience_s
     while not (found := condition()):
         if time.monotonic() > end:
@@ -71,17 +72,20 @@ def eventually(condition, what="it", patience_s=PATIENCE_S):
 
 
 def has_taken(process, number):
-    """Whether a signal that was sent to the process waits for it no more."""
+    """Whether no signal that was sent to the process is pending."""
     try:
         status = pathlib.Path(f"/proc/{process.pid}/status").read_text()
-    except OSError:  # it is gone
+    except OSError:  # the process has gone
         return True
     return not any(int(bits, 16) >> (number - 1) & 1 for bits in re.findall(r"(?:SigPnd|ShdPnd):\s*(\w+)", status))
 
 
 def ends_by_a_second_signal(process, number, until=eventually):
-    """Fails unless the process goes on at a signal and ends by a later one. Those within a second of the first are one with it,
-    so later ones are sent until one counts. `until(condition)` waits."""
+    """Fails unless the process continues after a signal and ends at a later one.
+
+    Signals within a second of the first count as one with it, so more are sent until one counts. `until(condition)`
+    waits.
+    """
     process.send_signal(number)
     until(lambda: has_taken(process, number))
     sent, times = time.monotonic(), 1
@@ -98,8 +102,10 @@ def ends_by_a_second_signal(process, number, until=eventually):
 
 
 def lines_of_metrics(folder):
-    """How far all runs below a folder have got. Folders and files may go meanwhile, as a checkpoint's does when it gets its name:
-    rglob() of Python 3.11 fails then, os.walk() does not."""
+    """The number of lines of metrics of all runs in a folder.
+
+    Files may go meanwhile, as when a checkpoint gets its name: rglob() of Python 3.11 fails then, os.walk() does not.
+    """
     count = 0
     for path, _, files in os.walk(folder):
         if "metrics.jsonl" in files:
@@ -109,8 +115,9 @@ def lines_of_metrics(folder):
 
 
 def end_on_its_way(command, out, number, lines):
-    """Runs winnow ARGS... and sends it a signal when the runs below `out` have written so many more lines of metrics, if it is not over
-    by then. Waits for its end."""
+    """Runs winnow ARGS and sends it a signal when the runs in `out` have written this many more lines of metrics,
+    unless it has ended. Waits for its end.
+    """
     process = subprocess.Popen([WINNOW, *map(str, command)], stderr=subprocess.DEVNULL)
     enough = lines_of_metrics(out) + lines
     try:
@@ -122,8 +129,11 @@ def end_on_its_way(command, out, number, lines):
 
 
 class Kills:
-    """Seconds after which runs of one command are killed: parts (`moments`) of the time that it takes. Where one was over before its
-    kill it takes less, as on a machine that has less to do than before. It goes on until `least` runs were killed."""
+    """Seconds after which runs of one command are killed, as fractions (`moments`) of its duration.
+
+    If a run ended before its kill, the duration is reduced: the machine has become faster. Continues until `least` runs
+    were killed.
+    """
 
     def __init__(self, takes_s, moments, least):
         self.takes_s, self.moments, self.least, self.killed = takes_s, moments, least, 0
@@ -137,15 +147,18 @@ class Kills:
         raise AssertionError(f"{self.killed} of {number + 1} runs were killed, of which there are to be {self.least}")
 
     def tell(self, killed):
-        """Whether the last run was killed."""
+        """Records whether the last run was killed."""
         self.killed += killed
         if not killed:
             self.takes_s = self.wait_s
 
 
 def errors_in(text):
-    """The sentences that a program ended with. In the same form a rank is told that is slow, as on a machine that does much else, and
-    that mpirun ends the ranks that are left. mpirun of Open MPI 5 ends its own notices with a NUL, which the next line begins with."""
+    """The sentences that a program ended with.
+
+    Messages to a slow rank, as on a busy machine, and the message that mpirun ends the remaining ranks have the same
+    form. mpirun of Open MPI 5 ends its own notices with a NUL, which is then at the beginning of the next line.
+    """
     told = ("holds up every step", "stopping; mpirun ends all ranks")
     return [line for line in text.replace("\0", "").splitlines() if line.startswith("winnow: ") and not any(words in line for words in told)]
 
@@ -161,8 +174,10 @@ class Result:
 
 
 def run(*args, ranks=0, env=None, before=(), process=False):
-    """winnow ARGS..., on `ranks` ranks under mpirun, or plainly; `before` is a command that runs it. Where it needs no process of
-    its own, and none is asked for, it is a call of the library (door.py)."""
+    """winnow ARGS, on `ranks` ranks under mpirun, or without mpirun; `before` is a command that runs it.
+
+    If it needs no process of its own, and none is requested, it is a call of the library (door.py).
+    """
     words = list(map(str, args))
     if not (ranks or env or before or process) and door.leads_to(words):
         return Result(door.call(WINNOW, words))
@@ -183,8 +198,11 @@ def ranks_of(job):
 
 
 def end_of_killed(job):
-    """Waits for a job of which ranks were killed. mpirun may wait for itself (PMIx, in its own end) when all have gone: it is killed
-    after half a minute without a rank, as is one that has not begun by then. Ranks that do not end fail."""
+    """Waits for a job whose ranks were killed.
+
+    mpirun may wait for itself (in PMIx, at its end) when all ranks have gone. It is killed after half a minute without
+    a rank, also if it has not started any. Ranks that do not end fail the test.
+    """
     alone = 0
 
     def is_over():
@@ -203,7 +221,7 @@ def end_of_killed(job):
 
 
 def npy(rows, dtype="<f4", shape=None, major=1):
-    """What numpy.save() writes."""
+    """The file that numpy.save() writes."""
     shape = shape or (len(rows), len(rows[0]))
     header = f"{{'descr': '{dtype}', 'fortran_order': False, 'shape': {shape}, }}".encode()
     header += b" " * (63 - (len(header) + 10 + 2 * (major > 1)) % 64) + b"\n"
@@ -214,7 +232,7 @@ def npy(rows, dtype="<f4", shape=None, major=1):
 
 
 class Case(unittest.TestCase):
-    """A test with a folder of its own, and a seeded random generator."""
+    """A test with its own folder and a seeded random generator."""
 
     def setUp(self):
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="winnow-test-"))
@@ -223,7 +241,7 @@ class Case(unittest.TestCase):
         door.watch(self)
 
     def use_tmpfs(self):
-        """Moves its folder to where a sync costs nothing, if there is room in such a place: kills need no disk."""
+        """Moves the test's folder to where a sync costs nothing, if there is room: kills need no disk."""
         if os.access(TMPFS, os.W_OK) and shutil.disk_usage(TMPFS).free > 1 << 29:
             shutil.rmtree(self.folder)
             self.folder = pathlib.Path(tempfile.mkdtemp(prefix="winnow-test-", dir=TMPFS))
@@ -235,7 +253,7 @@ class Case(unittest.TestCase):
         return result
 
     def refused(self, code, words, *args, **more):
-        """Exits with `code`, says one sentence with each of `words`, and prints nothing on stdout."""
+        """Expects exit code `code`, one sentence with each of `words`, and nothing on stdout."""
         result = run(*args, **more)
         self.assertEqual(result.code, code, f"{args}: {result.err}")
         lines = errors_in(result.err)
@@ -245,7 +263,7 @@ class Case(unittest.TestCase):
         return result
 
     def rank_folders(self, ranks):
-        """A command for run(before=...): each rank works in a folder of its own, SELF.folder/on-RANK."""
+        """A command for run(before=...): each rank works in its own folder, SELF.folder/on-RANK."""
         for rank in range(ranks):
             (self.folder / f"on-{rank}").mkdir()
         script = self.folder / "in_my_folder"
@@ -254,7 +272,7 @@ class Case(unittest.TestCase):
         return [script]
 
     def image(self, side, channels=3, seed=None):
-        """Smooth random pixels: corner colours interpolated, so that hashes have something to see."""
+        """Smooth random pixels, interpolated between corner colours, so that hashes have something to see."""
         r = random.Random(seed) if seed is not None else self.random
         grid = [[[r.randrange(256) for _ in range(channels)] for _ in range(5)] for _ in range(5)]
         across = [(4 * x / side, int(4 * x / side)) for x in range(side)]
@@ -272,7 +290,7 @@ class Case(unittest.TestCase):
         path.write_bytes(b"P6\n%d %d\n255\n" % (side, side) + pixels)
 
     def detailed(self, seed, width=96, height=72):
-        """Rows of gray pixels with edges at many places and of many sizes, and grain, as photos have."""
+        """Rows of grey pixels with edges of many sizes in many places, and grain, as in photos."""
         r = random.Random(seed)
         boxes = [(r.randrange(width), r.randrange(height), r.randrange(3, 20), r.randrange(3, 20), r.randrange(256)) for _ in range(60)]
         rows = [[128] * width for _ in range(height)]
@@ -295,7 +313,7 @@ class Case(unittest.TestCase):
         )
 
     def learnable_idx(self, folder, train=512, test=128, side=16, classes=4):
-        """Gray images whose class is which quadrant is bright."""
+        """Grey images whose class is the bright quadrant."""
         half = bytes(value // 2 for value in range(256))
         large = bytes(value for value in range(256) if value // 2 >= 90)
         brighter = bytes((value + 120) % 256 for value in range(256))
@@ -320,7 +338,7 @@ class Case(unittest.TestCase):
 
 
 def tree_bytes(folder):
-    """Every file below `folder` by relative name."""
+    """Every file in `folder` by relative name."""
     return {
         str(path.relative_to(folder)): path.read_bytes()
         for path in sorted(folder.rglob("*"))
@@ -329,7 +347,7 @@ def tree_bytes(folder):
 
 
 def png(*chunks):
-    """A PNG of chunks that png_chunk() made."""
+    """A PNG of chunks made by png_chunk()."""
     return b"\x89PNG\r\n\x1a\n" + b"".join(chunks)
 
 
@@ -351,7 +369,7 @@ def tensors(path):
 
 
 def columns(path):
-    """The columns of a selection or a fingerprint table, by the code in docs/formats/fingerprints.md."""
+    """The columns of a selection or a fingerprint table, read by the code in docs/formats/fingerprints.md."""
     text = (ROOT / "docs/formats/fingerprints.md").read_text()
     code = re.search(r"^```python.*?\n(.*?)\nfor name", text, re.DOTALL | re.MULTILINE)[1]
     defined = {}

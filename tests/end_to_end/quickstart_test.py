@@ -1,4 +1,4 @@
-"""What tools/quickstart says at its end and where it cannot go on, with stand-ins for what it calls."""
+"""What tools/quickstart prints at its end and when it cannot continue, with stand-ins for the programs that it calls."""
 
 import os
 import shutil
@@ -27,7 +27,7 @@ class Quickstart(Case):
         path.chmod(0o755)
 
     def run_it(self, *words, cwd=None):
-        """Its output, and what it says to people."""
+        """Its output, and its messages to the user."""
         path = f"{self.programs}:{os.environ['PATH']}"
         return subprocess.run([self.tree / "tools" / "quickstart", *words], capture_output=True, text=True, cwd=cwd or self.tree,
                               env={**os.environ, "PATH": path})  # fmt: skip

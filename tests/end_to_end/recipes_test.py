@@ -14,7 +14,7 @@ CACHE = GOLDEN / "v1" / "raw"
 
 class Recipes(Case):
     def shown(self, *flags, **more):
-        """The flags of the command that is shown, with their values."""
+        """The flags of the command shown, with their values."""
         said = self.ok("train", *flags, "--show", **more)
         words = shlex.split(said.out.replace("\\\n", " "), comments=True)
         self.assertEqual(words[:2], ["winnow", "train"])
@@ -39,11 +39,11 @@ class Recipes(Case):
                 flags = self.shown("--recipe", name)
                 self.assertEqual(flags["--out"], ["RUN"])
                 out = self.folder / name
-                # Every flag is parsed and checked, then told apart from what the small cache and net cannot do.
+                # Every flag is parsed and checked. The small cache and net replace what does not apply to them.
                 small = {"--net": ["lenet"], "--image-size": ["16"], "--batch-size": ["6"], "--micro-batch": ["2"],
                          "--epochs": ["1"], "--max-steps": ["1"], "--out": [str(out)], "--augment": ["crop"]}
                 small = {flag: value for flag, value in small.items() if flag != "--net" or "--net" in flags}
-                if "--lr-scale" in flags:  # by names of the net's own parameters
+                if "--lr-scale" in flags:  # names of the net's own parameters
                     del small["--net"]
                 words = [word for flag, values in {**flags, **small}.items() for word in (flag, *values)]
                 self.ok("train", CACHE, *words)
@@ -120,7 +120,7 @@ class Recipes(Case):
         self.assertEqual(self.shown("--recipe", "none", "--seed", 3), {"--out": ["RUN"], "--recipe": ["none"], "--seed": ["3"]})
 
     def test_the_own_recipe_follows_the_size_of_the_images(self):
-        small, large = "0.1", "0.05"  # small-images and goyal-imagenet, for a batch of 128
+        small, large = "0.1", "0.05"  # for small-images and goyal-imagenet, with a batch of 128
         net = self.folder / "net.toml"
         net.write_text('head = [{block = "linear"}]\n')
         for lr, *flags in ((large, "--net", net), (small, "--net", net, "--image-size", 32), (small, CACHE, "--net", net),
@@ -170,7 +170,7 @@ class Recipes(Case):
         self.refused(2, ["recipe.lr"], *command, "--recipe", "none", "--resume", "auto")
         self.ok(*command, "--max-steps", 3, "--resume", "auto", "--recipe", "caffe-lenet", "--epochs", 10)
         self.ok(*command, "--max-steps", 4, "--resume", "auto")
-        out = command[3] = self.folder / "plain"  # as older programs had it
+        out = command[3] = self.folder / "plain"  # as with older programs
         self.ok(*command, "--max-steps", 1, "--recipe", "none")
         self.assertNotIn("own_recipe", json.loads((out / "config.json").read_text()))
         self.assertNotIn("recipe", self.ok(*command, "--max-steps", 2, "--resume", "auto").err)

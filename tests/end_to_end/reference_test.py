@@ -1,4 +1,4 @@
-"""winnow reference: what it makes has every verb and option of --help-all and no other, and shells and man take it."""
+"""winnow reference: its files have every verb and option of --help-all and no others. Shells and man accept them."""
 
 import functools
 import json
@@ -37,7 +37,7 @@ def helped(*path):
 
 @functools.cache
 def paths():
-    """Every verb and verb of a verb, by the texts of --help; () is the program."""
+    """Every verb and sub-verb, from the texts of --help; () is the program."""
 
     def below(*path):
         said = run(*path, "--help").out
@@ -64,7 +64,7 @@ def made():
 
 
 class Zsh:
-    """An interactive zsh on a terminal of its own, whose completion writes what it would offer to a file."""
+    """An interactive zsh on its own terminal. Its completion writes what it would offer to a file."""
 
     SETUP = r"""
 autoload -Uz compinit && compinit -D -u
@@ -244,7 +244,7 @@ class Reference(Case):
             self.assertEqual(done.stdout, "", page.name)
 
     def check_offers(self, complete):
-        """`complete` says what a shell offers for a line, in the folder `self.folder`."""
+        """Checks that `complete` gives what a shell offers for a line, in the folder `self.folder`."""
         (self.folder / "a-file").touch()
         for path in paths():
             line = " ".join(("winnow", *path)) + " "
@@ -262,7 +262,7 @@ class Reference(Case):
     def test_bash(self):
         def complete(line):
             words = [word for part in line.split(" ") for word in (re.split("(=)", part) if "=" in part else [part])]
-            # `compgen -f` is what -o default does where the function offers nothing.
+            # `compgen -f` does what -o default does if the function offers nothing.
             script = ('source "$1"; shift; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _winnow; '
                       '((${#COMPREPLY[@]})) || mapfile -t COMPREPLY < <(compgen -f -- "${@: -1}"); '
                       'printf "%s\\n" "${COMPREPLY[@]}"; complete -p winnow >&2')  # fmt: skip

@@ -1,4 +1,4 @@
-"""The page of an ingest: what it says, and that it is sound whatever the names are; statistics in `info`."""
+"""The page of an ingest: its contents, and that it is valid whatever the names are; statistics in `info`."""
 
 import base64
 import json
@@ -15,7 +15,7 @@ HOSTILE = b"<script>alert(1)</script>&\"' \xff\x1b[2J\xe2\x80\xae.ppm"
 
 class Report(Case):
     def page(self, path):
-        """The text of a page, which must be well-formed XML and ask nothing of anybody."""
+        """The text of a page, which must be well-formed XML and fetch nothing."""
         text = path.read_text()
         root = xml.fromstring(text)
         space = "{http://www.w3.org/1999/xhtml}"
@@ -53,10 +53,10 @@ class Report(Case):
             row = json.loads(line)
             if row["class"] != "ok":
                 self.assertIn(row["reason"], page)
-        # The command as it would have to be typed, also what came from the environment.
+        # The command as one would type it, including options from the environment.
         self.assertIn(f"winnow ingest {self.folder}/mixed --out '{cache}' --hash phash --report", page)
         self.assertIn(f"In {os.getcwd()}", page)
-        # It is no part of the cache, which is the same without.
+        # The page is no part of the cache, which is the same without it.
         self.ok("ingest", self.folder / "mixed", "--out", self.folder / "other", "--hash", "phash")
         self.assertEqual(tree_bytes(cache), tree_bytes(self.folder / "other"))
 
@@ -98,7 +98,7 @@ class Report(Case):
         files = sum(f.stat().st_size for f in [*(cache / "shards").iterdir(), cache / "ledger.jsonl",
                                                cache / "fingerprints" / "table"])  # fmt: skip
         self.assertEqual(result.json()["cache_bytes"], files)
-        # Where nothing is yet, and nothing could be: what the ingest refuses, it refuses.
+        # With no output folder, and a path where none is possible: it refuses what an ingest refuses.
         self.ok("ingest", self.folder / "mixed", "--out", self.folder / "not" / "there", "--estimate")
         self.assertFalse((self.folder / "not").exists())
         self.assertEqual(tree_bytes(self.folder), before)

@@ -1,4 +1,4 @@
-"""Runs that are killed, stopped, or go on elsewhere end with the weights of one that never stopped."""
+"""Runs that are killed, stopped, or resumed elsewhere end with the weights of an uninterrupted run."""
 
 import concurrent.futures
 import hashlib
@@ -21,7 +21,7 @@ class Resume(Case):
     def setUp(self):
         super().setUp()
         self.use_tmpfs()
-        # 384 samples are 8 steps an epoch: 12 in all. The fourth and the eighth are inside the two epochs.
+        # 384 samples are 8 steps per epoch, 12 in all. The fourth and the eighth steps lie inside the two epochs.
         self.learnable_idx(self.folder / "data", train=384, test=32)
         self.cache = self.folder / "cache"
         self.ok("ingest", self.folder / "data", "--out", self.cache)
@@ -55,18 +55,18 @@ class Resume(Case):
         self.assertTrue(census["epochs"][0]["complete"], what)
         self.assertEqual(list(out.glob("checkpoints/*.part")), [], what)
 
-    # One epoch with a checkpoint inside it and one at its end, which takes the other's place.
+    # One epoch, with a checkpoint inside it and one at its end, which replaces the first.
     SHORT = ["--epochs", 1, "--recovery-interval", 5, "--checkpoint-hist", 1]
 
     def trace(self):
-        """What a whole run passes: [((point, file), how often)], and its folder."""
+        """The points that a whole run passes, [((point, file), count)], and its folder."""
         log = self.folder / "trace"
         out = self.fresh()
         self.ok(*self.command(out, length=self.SHORT), env={"WINNOW_FAILPOINTS": f"trace={log}"})
         passes = {}
         for line in log.read_text().splitlines():
             name, file = line.split("\t")
-            # The end of the path that says which file of the run it is.
+            # The end of the path that identifies the file of the run.
             file = "/".join(file.split("/")[-2:]) if "step-" in file else file.split("/")[-1]
             if file == out.name or name == "load.record.before":  # the run's folder; any of its samples
                 file = "*"
@@ -74,12 +74,12 @@ class Resume(Case):
         return out, sorted(passes.items())
 
     def hits(self, passes):
-        """Every pass of every point, but of those that come by each step the first, the last and one between."""
+        """Every pass of every point. For points passed in each step: the first, the last and one in between."""
         return [(name, file, k) for (name, file), count in passes
                 for k in (range(1, count + 1) if count <= 4 else (1, count // 2, count))]  # fmt: skip
 
     def each(self, what, hits, most, check):
-        """Some of them, with every point and every kind of file; two at a time, as the machine may have two cores."""
+        """A sample with every point and every kind of file. Two run at a time, because the machine may have two cores."""
         chosen = some_of(what, hits, most, operator.itemgetter(0), lambda hit: re.sub(r"\d+", "0", hit[1]))
         with concurrent.futures.ThreadPoolExecutor(2) as pool:
             list(pool.map(lambda hit: check(*hit), chosen))
@@ -128,7 +128,7 @@ class Resume(Case):
         kills = [(kill, self.random.randrange(1, 12), self.random.randrange(2)) for kill in range(20)]
         for kill, step, rank in some_of("random steps on two ranks, killed at", kills, 5, operator.itemgetter(2)):
             out = self.fresh()
-            # Rank 0 dies once it has written of that step; rank 1 when it has a sum of some bucket and gives it away.
+            # Rank 0 dies after writing about that step; rank 1 when it has the sum of a bucket and passes it on.
             point = f"file.write.after:metrics.jsonl:{step}" if rank == 0 else f"node.all_gather.before:all:{step}"
             what = f"kill {kill} of rank {rank} at {point}"
             killed = run(*self.command(out), ranks=2, before=[BY_RANK, *["+"] * rank, "env", f"WINNOW_FAILPOINTS=kill={point}", "++"])
@@ -140,7 +140,7 @@ class Resume(Case):
         whole = self.whole()
         out = self.fresh()
         command = [WINNOW, *map(str, self.command(out))]
-        # The second checkpoint hangs; the steps up to the third do not wait for it.
+        # The second checkpoint hangs; steps up to the third do not wait for it.
         job = subprocess.Popen(command, stderr=subprocess.DEVNULL, env={**os.environ, "WINNOW_FAILPOINTS": "hang=file.sync.before:model.safetensors:2"})
         try:
             def steps():
@@ -157,11 +157,11 @@ class Resume(Case):
         self.check_equal(whole, out, "killed while a checkpoint is written")
 
     def test_a_checkpoint_that_cannot_be_written_ends_the_run_before_the_next_one_is_due(self):
-        # In memory, where this test is: a disk that takes long to sync would find out when the next one is due.
+        # In memory, like this test: with a slow disk, this would show only when the next checkpoint is due.
         def steps_until_it_ends(ranks):
             out = self.fresh()
             command = self.command(out, length=("--epochs", 5))
-            # Epochs of 64 steps, with a checkpoint each.
+            # Epochs of 64 steps, with a checkpoint after each.
             for flag, value in (("--batch-size", 6), ("--micro-batch", 3), ("--lr", 0.005)):
                 command[command.index(flag) + 1] = value
             full = run(*command, ranks=ranks,
@@ -178,7 +178,7 @@ class Resume(Case):
                 steps = steps_until_it_ends(ranks)
                 self.assertIn(steps, range(128, 193))
                 if steps < 192:
-                    break  # else the thread that writes had no core for 64 steps
+                    break  # otherwise the writing thread had no core for 64 steps
             self.assertLess(steps, 192)
 
     def test_error_feedback_is_forgotten_at_each_checkpoint(self):
@@ -222,7 +222,7 @@ class Resume(Case):
         first = next(iter(weights.values()))
         for variant, got in weights.items():
             self.assertEqual(got, first, variant)
-        two = self.fresh()  # lanes of two threads are other arithmetic, but the same for any layout
+        two = self.fresh()  # lanes of two threads compute differently, but the same in any layout
         self.ok("train", self.cache, "--out", two, *recipe, "--threads", 2, "--lane-threads", 2)
         other = self.fresh()
         self.ok("train", self.cache, "--out", other, *recipe, "--threads", 2, "--lane-threads", 2, ranks=3)
@@ -237,7 +237,7 @@ class Resume(Case):
             self.assertEqual(stopped.code, 75, stopped.err)
             self.assertIn("--resume auto", stopped.err)
             state = json.loads((out / "checkpoints" / "latest" / "state.json").read_text())
-            self.assertEqual(state["step"], 5)  # the step that was under way, and no more
+            self.assertEqual(state["step"], 5)  # the step in progress, and no more
             self.ok(*self.command(out))
             self.check_equal(whole, out, f"signal {sent}")
 
@@ -253,7 +253,7 @@ class Resume(Case):
         self.assertEqual(self.metrics(out, "val.top1"), [])
         self.ok(*command)
         self.assertEqual(self.metrics(out, "val.top1"), self.metrics(whole, "val.top1"))
-        self.assertEqual(self.metrics(out, "test.top1"), [])  # a hold-out is chosen by; test is left alone
+        self.assertEqual(self.metrics(out, "test.top1"), [])  # choices are made by a hold-out; test is left alone
 
     def test_mpirun_hands_signals_on(self):
         whole = self.whole(ranks=2)
@@ -263,7 +263,7 @@ class Resume(Case):
         eventually((out / "checkpoints" / "latest").exists, "a checkpoint")
         job.send_signal(signal.SIGUSR1)
         _, err = job.communicate(timeout=PATIENCE_S)
-        self.assertIn(job.returncode, (0, 75), err)  # 0 where it was faster than the signal
+        self.assertIn(job.returncode, (0, 75), err)  # 0 if it ended before the signal
         self.ok(*self.command(out), ranks=2)
         self.check_equal(whole, out, "SIGUSR1 to mpirun")
 
@@ -293,7 +293,7 @@ class Resume(Case):
 
         begun = self.ok(*self.command(out, *auto, "--max-steps", 5), ranks=2)
         chosen = layout()
-        self.assertEqual(chosen["schedule"], "hierarchical")  # nothing is measured on one machine
+        self.assertEqual(chosen["schedule"], "hierarchical")  # nothing is measured on a single machine
         self.assertIn("all-reduce hierarchical", begun.err)
         again = out
         out = self.fresh()
@@ -308,7 +308,7 @@ class Resume(Case):
         self.ok(*self.command(out, *auto), ranks=2)
         self.assertEqual((layout()["schedule"], layout()["colors"]), (other, 3))
         self.assertEqual(json.loads((out / "plan.json").read_text())["supersedes"], [])
-        self.ok(*self.command(self.fresh(), *auto))  # one rank has nothing to choose
+        self.ok(*self.command(self.fresh(), *auto))  # a single rank has nothing to choose
 
     def test_the_size_of_buckets_is_kept_with_the_schedule(self):
         other = 100 << 10

@@ -1,5 +1,8 @@
-"""winnow ingest --retry-failed: what a finished cache could not read, asked for again. The result is what ingesting the
-repaired files anew gives, byte for byte; nothing else is read; killed or out of space at each point, a whole cache."""
+"""winnow ingest --retry-failed asks again for inputs that a finished cache could not read.
+
+The result equals, byte for byte, a new ingest of the repaired files. Nothing else is read. Killed or out of space at
+each point, the cache stays whole.
+"""
 
 import itertools
 import json
@@ -28,7 +31,7 @@ class Retry(Case):
         return b"P6\n%d %d\n255\n" % (SIDE, SIDE) + self.random.randbytes(3 * SIDE * SIDE)
 
     def broken_photos(self, count=40):
-        """(a folder with files that cannot be read, what they should have been). Nine photos fill a shard of 1 MiB."""
+        """(a folder with unreadable files, the contents that they should have). Nine photos fill a shard of 1 MiB."""
         self.source = self.folder / "photos"
         for i in range(count):
             split, label = "train" if i % 3 else "test", ("cat", "dog")[i % 2]
@@ -40,7 +43,7 @@ class Retry(Case):
         cut, empty, other, always = files[2], files[11], files[25], files[30]
         cut.write_bytes(sound[cut][: 3 * SIDE * SIDE // 2])
         empty.write_bytes(b"")
-        other.write_bytes(b"X" + sound[other][1:])  # of the same size
+        other.write_bytes(b"X" + sound[other][1:])  # the same size
         always.write_bytes(b"never a photo")
         (self.source / "train" / "cat" / "zebra.heic").write_bytes(b"\0\0\0\x18ftypheic" + bytes(50))
         del sound[always]
@@ -70,7 +73,7 @@ class Retry(Case):
     def opened(self, *args):
         """The files of the source that a run opens."""
         log = self.folder / "strace"
-        env = {"ASAN_OPTIONS": "detect_leaks=0", **os.environ}  # leaks cannot be looked for under ptrace
+        env = {"ASAN_OPTIONS": "detect_leaks=0", **os.environ}  # leaks cannot be detected under ptrace
         subprocess.run(["strace", "-f", "-e", "trace=openat", "-o", log, os.environ["WINNOW"], *map(str, args)],
                        check=True, capture_output=True, env=env)  # fmt: skip
         return {line.split('"')[1] for line in log.read_text().splitlines() if str(self.source) in line and ".ppm" in line}
@@ -120,7 +123,7 @@ class Retry(Case):
         cache = self.folder / "cache"
         self.ingest(cache)
         inodes = {path.name: path.stat().st_ino for path in (cache / "shards").iterdir()}
-        # Of the same size: no shard ends elsewhere, and only its own is made anew.
+        # The same size: shards end where they did, and only its own shard is made again.
         path = list(whole)[2]
         path.write_bytes(whole[path])
         self.ingest(cache, "--retry-failed")
@@ -144,7 +147,7 @@ class Retry(Case):
         self.assertIn("retried 5 unreadable inputs: 0 could be read now", still.err)
         self.expect_same(cache, files, "still unreadable")
         self.ok("export", cache, "--selection", "default", "--as", "list", "--to", self.folder / "kept.csv")
-        # Repaired, the cache is another, and selections of the older one are told apart.
+        # Once repaired, the cache is another one, and selections of the older one are recognised as such.
         self.repair(whole)
         self.assertNotEqual(self.ingest(cache, "--retry-failed").json()["digest"], digest)
         self.refused(2, ["made for another cache; make it again with winnow dedup"], "train", cache, "--selection",
@@ -251,7 +254,7 @@ class Retry(Case):
         self.refused(2, ["no source called 'other'", "'photos'"], "ingest", other, *retry)
         self.refused(2, ["'photos' is not the source", "flags it was read with"], "ingest", self.source, *retry,
                      "--labels", "none")  # fmt: skip
-        # One that could be read is of another size, or gone; a file is new.
+        # A file that was readable has another size or is gone; a file is new.
         sound = next(path for path in sorted(self.source.rglob("*.ppm")) if path not in whole)
         content = sound.read_bytes()
         sound.write_bytes(content + b"!")
@@ -265,7 +268,7 @@ class Retry(Case):
         self.expect_same(cache, before, "refused")
         self.refused(2, ["--retry-failed"], "ingest", self.source, "--out", cache)
         self.ok("ingest", self.source, *retry)
-        # Which duplicates there would be, nobody knows.
+        # Nobody knows which duplicates there would be.
         dropped = self.folder / "dropped"
         self.ingest(dropped, "--drop")
         self.refused(2, ["is without its duplicates", "compact"], "ingest", self.source, "--out", dropped, "--retry-failed")
@@ -282,7 +285,7 @@ class Retry(Case):
         (cache / "manifest.json").write_text(with_digest({**manifest, "ledger_hash": xxh3_128(ledger.encode())}))
         self.ok("verify", cache)
         path = list(whole)[2]
-        path.write_bytes(whole[path])  # of the same size
+        path.write_bytes(whole[path])  # the same size
         self.assertEqual(self.ingest(cache, "--retry-failed").json()["recovered"], 1)
         self.expect_same(cache, self.anew())
 

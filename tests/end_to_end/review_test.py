@@ -1,4 +1,4 @@
-"""winnow review: what its server shows, takes, refuses and keeps."""
+"""winnow review: what its server shows, accepts, refuses and stores."""
 
 import http.client
 import json
@@ -27,7 +27,7 @@ class Review(Case):
         self.photos = self.folder / "photos"
         self.cache = self.folder / "cache"
         self.log = self.cache / "reviews" / "near.jsonl"
-        # Six pictures, each also brighter in another folder; one of them a byte for byte copy, one in test.
+        # Six pictures, each also brighter in another folder. One has an exact copy; one of the pictures is in test.
         for number in range(6):
             pixels = self.image(64, seed=number)
             brighter = bytes(min(255, value + 6) for value in pixels)
@@ -49,7 +49,7 @@ class Review(Case):
         return [json.loads(line) for line in (path or self.log).read_text().splitlines()]
 
     def wait_for_lines(self, count):
-        """Those of the log, of which there are to be `count` soon."""
+        """The lines of the log; waits until there are `count`."""
         eventually(lambda: len(self.lines()) >= count, f"{count} lines of {self.log}")
         lines = self.lines()
         self.assertEqual(len(lines), count)
@@ -90,7 +90,7 @@ class Review(Case):
     def test_groups_that_were_found_by_features(self):
         self.ok("ingest", self.photos, "--out", self.cache)
         names = [json.loads(line)["name"] for line in (self.cache / "ledger.jsonl").read_text().splitlines()]
-        # The number of a picture turns its vector; copy.ppm is of number 9.
+        # The number of a picture determines its vector; copy.ppm has number 9.
         number = lambda name: int(re.search(r"(\d)b?\.ppm", name)[1]) if "copy" not in name else 9
         turns = [0.3 * number(name) + 0.02 * ("b.ppm" in name) for name in names]
         (self.folder / "v.npy").write_bytes(npy([[math.cos(a), math.sin(a)] for a in turns]))
@@ -108,11 +108,11 @@ class Review(Case):
         served.end()
         obeyed = self.ok(*by, "--review", self.log).json()
         self.assertEqual((obeyed["groups"], obeyed["conflicts"]), (5, decided["conflicts"] - 1))
-        # Those that are near by their features alone are drawn and judged as well.
+        # Images that are near only by their features are also sampled and judged.
         sampled = self.serve("--sample", "3", "--review", self.folder / "sample.jsonl")
         self.assertIn("from a cosine of 0.998", "".join(sampled.said))
         self.assertEqual(len(sampled.groups()["groups"]), 3)
-        # Both images are one where people say so, however far apart their vectors are.
+        # A review can make two images one, however far apart their vectors are.
         far = [self.lines()[1]["images"][0], self.lines()[2]["images"][0]]
         self.log.write_text(HEADER + json.dumps({"verdict": "duplicate", "images": far}) + "\n")
         self.assertEqual(self.ok(*by, "--review", self.log).json()["groups"], 5)
@@ -175,9 +175,9 @@ class Review(Case):
         wanted = [said_of(group, "unsure") for group in passing] + [said_of(group, "duplicate") for group in rest]
         self.assertEqual([(line["verdict"], line["images"]) for line in lines[1:]], [(line["verdict"], line["images"]) for line in wanted])
         for line, group in zip(lines[1:], passing + rest):
-            named = {member["hash"]: member["name"] for member in reversed(group["members"])}  # the first of each file
+            named = {member["hash"]: member["name"] for member in reversed(group["members"])}  # the first image of each file
             self.assertEqual(line["names"], [named[image] for image in line["images"]])
-        # Taken back as a whole, once, but for what was said since.
+        # Undone as a whole, once, except what was judged since.
         since = said_of(rest[0], "different")
         served.judge(since)
         self.assertEqual(served.judge_all("none"), (200, {"saved": len(rest) - 1, "left": len(rest) - 1}))
@@ -202,7 +202,7 @@ class Review(Case):
         self.assertEqual(served.judge_all("duplicate"), (200, {"saved": 6, "left": 0}))
 
     def make_issues(self):
-        """Beside the sixteen fine ones, pictures that are ever darker, one of them twice, and one small one."""
+        """Adds to the sixteen good images some that get darker and darker, one of them twice, and a small one."""
         for number in range(5):
             dark = bytes(value // (4 + 2 * number) for value in self.image(64, seed=100 + number))
             self.write_ppm(self.photos / ("test" if number == 2 else "train") / "cat" / f"dark-{number}.ppm", dark, 64)
@@ -239,7 +239,7 @@ class Review(Case):
             self.assertEqual(found(query), wanted, query)
         self.assertEqual(served.ask("GET", again["members"][1]["picture"])[0], 200)
         self.assertEqual(served.ask("GET", "groups?reason=ugly")[0], 400)
-        # One by one, then all that pass, taken back as a whole.
+        # One by one, then all that match, undone as a whole.
         one = {"image_verdict": "keep", "images": [again["members"][0]["hash"]], "names": ["train/cat/dark-3.ppm"]}
         self.assertEqual(served.judge(one), (200, {"saved": 1, "left": 5}))
         for bad in ({**one, "images": one["images"] * 2}, {**one, "image_verdict": "duplicate"}, {"image_verdict": "drop", "images": []}):
@@ -258,7 +258,7 @@ class Review(Case):
         self.assertIn(f"10 judgements saved in {self.log}, 4 pictures left", err)
         if jsonschema:
             validator("review").validate(json.loads(out))
-        # Of the same file, what is said of duplicates is another matter.
+        # For the same file, judgements about duplicates are separate.
         self.ok("dedup", self.cache, "--threshold", "8", "--name", "near")
         duplicates = self.serve("--review", self.log)
         keep = {"verdict": "keep", "images": one["images"]}
@@ -286,7 +286,7 @@ class Review(Case):
             self.assertEqual([line["image_verdict"] for line in self.wait_for_lines(4)[1:]], ["keep", "drop", "unsure"])
             browser.press("u")
             self.assertEqual(self.wait_for_lines(5)[4], {"image_verdict": "none", "images": self.lines()[3]["images"]})
-            browser.open(served.address)  # again: what was judged is there, and can be taken back
+            browser.open(served.address)  # again: earlier judgements are shown, and can be undone
             browser.wait_for("return document.documentElement.dataset.ready === '1'")
             verdicts = "return [...document.querySelectorAll('article .verdict')].map((v) => v.textContent)"
             self.assertEqual(browser.run(verdicts), ["keep", "drop"] + [""] * (count - 2))
@@ -360,7 +360,7 @@ class Review(Case):
         try:
             self.assertEqual(served.ask("POST", "judgements", b" " * (9 << 20), headers)[0], 413)
         except (ConnectionError, http.client.HTTPException):
-            pass  # it hung up before all was sent
+            pass  # it hung up before everything was sent
         self.assertEqual(self.log.read_bytes(), before)
         self.assertEqual(served.judge(good)[0], 200)
 
@@ -388,12 +388,12 @@ class Review(Case):
             served.kill()
             stop.set()
             thread.join()
-            with self.log.open("ab") as file:  # what a kill in a write would leave
+            with self.log.open("ab") as file:  # what a kill during a write would leave
                 file.write(b'{"verdict":"dupl')
         served = self.serve()
         self.assertIn("cut off", "".join(served.said))
         left = iter(self.lines()[1:])
-        for line in answered:  # in order; a judgement of which the answer was lost may lie between
+        for line in answered:  # in order; a judgement whose answer was lost may lie in between
             self.assertIn(line, left)
 
     def test_a_full_disk(self):
@@ -429,13 +429,13 @@ class Review(Case):
         self.ok("verify", self.cache)
 
     def read_only(self):
-        """Lets nobody write to the cache: what must run before a command for that."""
+        """A command to run before another one, which makes the cache read-only."""
         if os.geteuid() != 0:
             for path in (self.cache, self.cache / "selections"):
                 path.chmod(0o555)
                 self.addCleanup(path.chmod, 0o755)
             return []
-        # Permissions do not bind root, a file system does.
+        # Permissions do not bind root, but a file system does.
         before = inside_own_mounts("bash", "-c", 'mount --bind -o ro "$0" "$0" && exec "$@"', self.cache)
         if subprocess.run([*before, "true"], capture_output=True).returncode:
             self.skipTest("root may write everywhere, and may not mount anything read-only here")
@@ -503,11 +503,11 @@ class Review(Case):
             self.assertEqual([line["verdict"] for line in self.wait_for_lines(4)[1:]], ["duplicate", "different", "keep"])
             browser.press("u")
             self.assertEqual(self.wait_for_lines(5)[4]["verdict"], "none")
-            browser.open(served.address)  # again: what was judged is there, and can be taken back
+            browser.open(served.address)  # again: earlier judgements are shown, and can be undone
             browser.wait_for("return document.documentElement.dataset.ready === '1'")
             browser.press("kku")
             self.assertEqual(self.wait_for_lines(6)[5]["verdict"], "none")
-            # Found by name, judged as one, and taken back.
+            # Found by name, judged together, and undone.
             text = "const field = document.querySelector('[name=text]'); field.value = arguments[0]; field.dispatchEvent(new Event('input'))"
             browser.run(text, "CAT/4.")
             browser.wait_for("return document.querySelectorAll('#gallery article').length === 1")
@@ -523,7 +523,7 @@ class Review(Case):
             browser.wait_for("return document.querySelector('.said').textContent.includes('taken back')")
             self.assertEqual([line["verdict"] for line in self.lines()[count + len(said):]], ["none"] * len(said))
             browser.wait_for("return document.querySelectorAll('#gallery article.judged').length === 6 - arguments[0]", len(said))
-            # It asks for an icon where there is nothing for it.
+            # It requests an icon, which does not exist.
             self.assertEqual([what for what in browser.complaints() if "favicon.ico" not in what], [])
 
     @needs_browser
@@ -546,12 +546,12 @@ class Review(Case):
             self.assertEqual(len({tuple(sorted(line["images"])) for line in lines}), 100)
             browser.wait_for("return document.querySelectorAll('#gallery article.judged').length === 100")
             self.assertEqual(browser.run("return document.querySelector('.current .verdict').textContent"), "")
-            # Another window goes on where this one has left.
+            # Another window continues where this one stopped.
             browser.open(served.address)
             browser.wait_for("return document.documentElement.dataset.ready === '1'")
             self.assertEqual(browser.run("return document.querySelector('.current .verdict').textContent"), "")
             self.assertTrue(browser.run("return document.querySelector('[name=todo]').checked"))
-            browser.press("n2")  # now a judgement stays at its group
+            browser.press("n2")  # now a judgement does not move to the next group
             browser.wait_for("return document.querySelector('.current .verdict').textContent === 'not a duplicate'")
             self.assertFalse(browser.run("return document.querySelector('[name=goes_on]').checked"))
             self.assertEqual(self.wait_for_lines(102)[-1]["verdict"], "different")
@@ -559,7 +559,7 @@ class Review(Case):
 
 
 class OneModel(Case):
-    """The page, the lists and the review of one selection say the same of every group."""
+    """The page, the lists and the review of one selection agree on every group."""
 
     def setUp(self):
         super().setUp()
@@ -572,7 +572,7 @@ class OneModel(Case):
         self.write_pgm(photos / "test/a/cropped 03.pgm", [row[15:85] for row in self.detailed(3)[6:60]])
         self.write_pgm(photos / "test/b/mirrored 05.pgm", [row[::-1] for row in self.detailed(5)])
         self.write_pgm(photos / "train/b/again 06.pgm", self.detailed(6))
-        # Three parts of one, each of which shows half of the one before.
+        # Three parts of one picture, each of which shows half of the one before.
         wide = self.detailed(20, width=240)
         for i in range(3):
             self.write_pgm(photos / f"train/a/part {i}.pgm", [row[60 * i:60 * i + 120] for row in wide])
@@ -586,11 +586,11 @@ class OneModel(Case):
             return served.groups("?sort=number&count=1000")["groups"], "".join(served.said)
 
     def facts(self, group):
-        """What is said of a group, but for where its pictures are."""
+        """The facts about a group, except where its pictures are."""
         return {**group, "members": [{**member, "picture": ""} for member in group["members"]]}
 
     def agree(self, *args):
-        """Groups of `dedup`, of which all three say the same."""
+        """Runs `dedup`, and checks that all three agree on its groups."""
         self.ok("dedup", self.cache, "--report", self.page, "--list-groups", self.listed, *args)
         page, (review, said) = self.of_page(), self.of_review()
         self.assertNotIn("as their codes tell", said)
@@ -622,7 +622,7 @@ class OneModel(Case):
         self.assertIn("more around", next(member["edit"] for member in cropped["members"] if "edit" in member))
         same = stars[names.index(["06.pgm", "again 06.pgm"])]
         self.assertNotIn("chain", same["reasons"])
-        # Of the same selection as connected components.
+        # The same selection as connected components.
         components = self.agree("--verify", "--groups", "components")
         parts = next(group for group in components if any("part 0" in member["name"] for member in group["members"]))
         self.assertEqual((parts["size"], "chain" in parts["reasons"]), (3, True))
@@ -657,11 +657,11 @@ class OneModel(Case):
         self.ok("split", self.cache, "--folds", 2, "--name", "cv")
         self.assertEqual(told("folds2-1"), told("cv-1"))
         self.assertTrue(any(probability for _, _, probability, _ in told("folds2-2")))
-        # Of a selection they are its groups.
+        # For a selection, they are its groups.
         self.ok("dedup", self.cache, "--name", "thin")
         self.ok("train", self.cache, "--out", self.folder / "thin", "--folds", 2, "--selection", "thin", *recipe)
         self.assertEqual(told("thin-folds2-1"), told("thin"))
-        # Whose file is damaged is trained on all the same, without them.
+        # If their file is damaged, training uses the selection all the same, without its groups.
         groups = self.cache / "selections" / "thin.groups"
         groups.write_bytes(groups.read_bytes()[:-1])
         again = self.ok("train", self.cache, "--out", self.folder / "again", "--folds", 2, "--selection", "thin", *recipe)

@@ -1,4 +1,4 @@
-"""Which samples an epoch has: those that take turns, the same on any number of ranks and after a resume."""
+"""The samples of an epoch, including those that take turns: the same on any number of ranks and after a resume."""
 
 import json
 import os
@@ -23,7 +23,7 @@ class Sampling(Case):
         return json.loads((out / "census.json").read_text())["epochs"]
 
     def check_same_anywhere(self, *more, epochs, samples, prefix="run"):
-        """One rank, two, and one that stops inside an epoch and goes on as two."""
+        """On one rank, on two, and on one that stops inside an epoch and resumes as two."""
         runs = {name: self.folder / f"{prefix}-{name}" for name in ("one", "two", "resumed")}
         command = ["train", self.cache, *self.RECIPE, "--epochs", epochs, *more, "--out"]
         self.ok(*command, runs["one"])
@@ -39,7 +39,7 @@ class Sampling(Case):
         return self.census(runs["one"])
 
     def test_one_of_each_group_by_turns(self):
-        # 120 pictures, of which 30 are there twice more.
+        # 120 pictures, 30 of which have two more copies.
         images = [(self.image(16, 1, seed=i), i % 4) for i in range(120)]
         images += [images[i % 30] for i in range(60)]
         self.write_idx(self.folder / "data", "train", [image for image, _ in images], [label for _, label in images], 16)
@@ -48,9 +48,9 @@ class Sampling(Case):
         found = self.ok("dedup", self.cache, "--hash", "exact", "--mode", "one_per_group", "--name", "turns", "--json")
         self.assertEqual(found.json()["removed"], 0)
         census = self.check_same_anywhere("--selection", "turns", epochs=4, samples=120)
-        # Three epochs are a block: other samples in each, and in the next block's.
+        # Three epochs are a block: each has other samples, and so has the next block.
         self.assertEqual(len({row["hash"] for row in census[:3]}), 3)
-        # What is held out is evaluated with all its samples; a run needs no more than the others.
+        # Held-out groups are evaluated with all their samples. A run trains only on the others.
         held = self.folder / "held"
         self.ok("train", self.cache, *self.RECIPE, "--epochs", 1, "--selection", "turns", "--holdout", 0.3, "--out", held)
         row = self.census(held)[0]
@@ -58,7 +58,7 @@ class Sampling(Case):
         self.assertLess(row["samples"], 120)
 
     def test_classes_of_unequal_size(self):
-        # 96, 24, 8 and 4 pictures of the classes; of the first class 30 are copies of ten.
+        # 96, 24, 8 and 4 pictures in the classes. In the first class, 30 are copies of ten.
         labels = [0] * 96 + [1] * 24 + [2] * 8 + [3] * 4
         images = [self.image(16, 1, seed=i if label or i >= 30 else i % 10) for i, label in enumerate(labels)]
         self.write_idx(self.folder / "data", "train", images, labels, 16)
@@ -75,12 +75,12 @@ class Sampling(Case):
                 out = self.folder / f"{sampling}-one"
                 self.assertEqual(json.loads((out / "census.json").read_text())["sampling"], sampling)
                 self.assertEqual(json.loads((out / "config.json").read_text())["data"]["sampling"], sampling)
-                # A run does not go on with another.
+                # A run cannot be resumed with another sampling.
                 self.refused(2, ["options differ"], "train", self.cache, *self.RECIPE, "--epochs", 3,
                              "--selection", "weighed", "--out", out)
 
     def test_class_weights(self):
-        # 24, 12 and 4 pictures of three classes: balanced is 40 / (3 * n).
+        # 24, 12 and 4 pictures in three classes: balanced weights are 40 / (3 * n).
         labels = [0] * 24 + [1] * 12 + [2] * 4
         images = [self.image(16, 1, seed=i) for i in range(len(labels))]
         self.write_idx(self.folder / "data", "train", images, labels, 16)
@@ -104,7 +104,7 @@ class Sampling(Case):
         balanced = losses("balanced", None, "--class-weights", "balanced")
         self.assertNotEqual(balanced, (plain, 40))
         self.assertEqual(losses("by-hand", [40 / 72, 40 / 36, 40 / 12]), balanced)
-        # One that is ignored is not drawn.
+        # A class that is ignored is not drawn.
         self.assertEqual(losses("two", [1, 0, 1])[1], 28)
         config = json.loads((self.folder / "two" / "config.json").read_text())
         self.assertEqual(config["data"]["class_weights"], {names[0]: 1, names[1]: 0, names[2]: 1})
@@ -135,7 +135,7 @@ class Sampling(Case):
         out = self.folder / "run-resumed"
         data = json.loads((out / "config.json").read_text())["data"]
         self.assertEqual((data["shuffle_fraction"], data["partitions"]), (0.25, 4))
-        # How well it mixes is said and kept, once.
+        # How well it mixes is reported and stored, once.
         (line,) = [row for row in map(json.loads, (out / "metrics.jsonl").read_text().splitlines()) if row["step"] == 0]
         self.assertAlmostEqual(line["shuffle.away"], 0.25 * 3 / 4, delta=0.08)
         self.assertAlmostEqual(line["shuffle.displacement"], 1 / 3, delta=0.03)
@@ -143,12 +143,12 @@ class Sampling(Case):
         self.assertAlmostEqual(line["shuffle.class_entropy"], 1, delta=0.1)
         said = self.ok("train", self.cache, *self.RECIPE, "--epochs", 4, *partial, "--out", out).err
         self.assertIn("25.0 % of each of 4 partitions is exchanged an epoch", said)
-        # One that was stopped before any checkpoint begins its metrics anew.
+        # A run that was stopped before any checkpoint begins its metrics again.
         (out / "checkpoints").rename(out / "gone")
         self.ok("train", self.cache, *self.RECIPE, "--epochs", 4, *partial, "--out", out)
         steps = [row for row in map(json.loads, (out / "metrics.jsonl").read_text().splitlines()) if row["step"] == 0]
         self.assertEqual(len(steps), 1)
-        # It is for epochs that have each sample once, and lanes of a row at least.
+        # It needs epochs that have each sample once, and lanes of at least one row.
         other = ["train", self.cache, *self.RECIPE, "--epochs", 1, "--out", self.folder / "none"]
         self.refused(2, ["--sampling balanced", "--shuffle-fraction"], *other, *partial, "--sampling", "balanced")
         self.refused(2, ["24", "25 partitions", "--partitions"], *other, *partial[:2], "--partitions", 25)

@@ -1,4 +1,4 @@
-"""Hashes of pictures that are decoded at a scale: which pixels they are of, what a cache of them says, and how it is used."""
+"""Hashes of pictures decoded at a scale: the pixels that they hash, what a cache says about them, and their use."""
 
 import csv
 import io
@@ -118,7 +118,7 @@ class Scaled(Case):
         table = columns(cache / "fingerprints" / "table")
         self.assertIn("codes:phash@1/8:1:64", table)
         self.assertNotIn("codes:phash:1:64", table)
-        # Sizes are of the whole picture, sums of its scale; pixels are as equal as bytes.
+        # Sizes are those of the whole picture, sums are of the scaled one; equal pixels here mean equal bytes.
         self.assertEqual(table["pixel_hashes"], table["file_hashes"])
         widths = [struct.unpack("<I", raw)[0] for raw in table["widths_px"]]
         self.assertIn(90 + 7 * 23, widths)
@@ -130,11 +130,11 @@ class Scaled(Case):
         self.assertEqual(manifest["statistics"]["total_pixels"], whole)
         self.ok("verify", cache)
         self.ok("info", cache)
-        # What is stored is whole.
+        # The stored picture is whole.
         full = self.folder / "full"
         self.ok("ingest", self.source, "--out", full)
         self.assertEqual(tree(cache / "shards"), tree(full / "shards"))
-        # winnow hash says the same.
+        # winnow hash agrees.
         names = [json.loads(line)["name"] for line in (cache / "ledger.jsonl").read_text().splitlines()
                  if json.loads(line)["class"] == "ok"]  # fmt: skip
         said = self.hashes(self.source, *NAMES)
@@ -165,12 +165,12 @@ class Scaled(Case):
         cache = self.folder / "cache"
         self.ingest(cache)
         found = self.ok("dedup", cache, "--hash", "phash@1/8", "--threshold", 4, "--json").json()
-        self.assertEqual(found["removed"], 4)  # of train: test stays as it is
+        self.assertEqual(found["removed"], 4)  # in train; test stays as it is
         self.ok("dedup", cache, "--hash", "exact", "--name", "exact")
         self.refused(2, ["no codes of 'phash'", "winnow info"], "dedup", cache, "--hash", "phash")
         self.refused(2, ["no codes of 'phash@1/4'"], "dedup", cache, "--hash", "phash@1/4")
         self.refused(2, ["names no scale", "@1/8"], "dedup", cache, "--hash", "phash@1/3")
-        # Left out afterwards or at once: the same, sums included.
+        # Left out later or at once: the same, sums included.
         small, dropped = self.folder / "small", self.folder / "dropped"
         self.ok("compact", cache, "--selection", "default", "--out", small)
         self.ingest(dropped, "--drop", "--drop-hash", "phash@1/8", "--drop-threshold", 4)

@@ -1,4 +1,4 @@
-"""What --json prints and metrics.jsonl holds is what docs/schemas says, and nothing else is."""
+"""The output of --json and the lines of metrics.jsonl conform to docs/schemas, which accept nothing else."""
 
 import copy
 import json
@@ -22,7 +22,7 @@ def validator(name):
 
 
 def objects(schema):
-    """Every schema of an object in `schema`, itself included; conditions only narrow and are left out."""
+    """Every schema of an object in `schema`, itself included. Conditions only narrow it, and are left out."""
     if isinstance(schema, list):
         for part in schema:
             yield from objects(part)
@@ -35,7 +35,7 @@ def objects(schema):
 
 
 def spoiled(value):
-    """Copies of a JSON value that are wrong in one place, each with what was done."""
+    """Copies of a JSON value with a single error, each with a description."""
     if isinstance(value, dict):
         for key, part in value.items():
             for why, other in spoiled(part):
@@ -62,7 +62,7 @@ class Schemas(Case):
             self.fail(f"{name}: {error.json_path}: {error.message}")
 
     def json_of(self, name, *args, **more):
-        """Runs `winnow ARGS --json`, which must print one line that fits the schema `name`."""
+        """Runs `winnow ARGS --json`, which must print one line that conforms to the schema `name`."""
         result = self.ok(*args, "--json", **more)
         self.assertEqual(result.out.count("\n"), 1, result.out)
         value = json.loads(result.out)
@@ -180,7 +180,7 @@ class Schemas(Case):
         self.refuses_spoiled("info", self.json_of("info", "info", cache, "--issues", "blurry,odd_size"))
         self.json_of("dedup", "dedup", cache, "--hash", "exact", "--name", "fine", "--drop-issues", "dark,blurry")
         self.json_of("info", "info", cache, "--selection", "fine")
-        # All that the settings of a selection can say.
+        # Everything that the settings of a selection can contain.
         (review := self.folder / "review.jsonl").write_text('{"schema":"winnow.review/1"}\n')
         obeyed = ["--review", review, "--least-quality", 10, "--name"]
         said = self.json_of("dedup", "dedup", cache, "--thin", "val", "--prefer", "**", "--protect", "**", *obeyed, "all")

@@ -1,4 +1,4 @@
-"""A running `winnow review`, and what to say to it."""
+"""A running `winnow review`, and requests to it."""
 
 import http.client
 import json
@@ -66,7 +66,7 @@ class Served:
         self.process.communicate()
 
     def end(self):
-        """Ctrl-C: exit code, stdout and stderr."""
+        """Ends it by Ctrl-C. Returns exit code, stdout and stderr."""
         self.process.send_signal(signal.SIGINT)
         out, err = self.process.communicate(timeout=60)
         return self.process.returncode, out, err

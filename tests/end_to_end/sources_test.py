@@ -1,5 +1,6 @@
-"""Several sources in one cache, at once or one after another, on any number of ranks and threads: the same bytes; and
-what adding to a cache leaves of it when it is killed or out of space at any point."""
+"""Several sources in one cache, at once or one after another, on any number of ranks and threads: the same bytes. Also
+adding to a cache, killed or out of space at any point.
+"""
 
 import itertools
 import shutil
@@ -33,7 +34,7 @@ class Sources(Case):
         return self.ok("ingest", *sources, "--shard-size", 1, "--json", *more, **how).json()
 
     def whole(self):
-        """The tree of a cache of all sources, made at once."""
+        """The files of a cache of all sources, made at once."""
         self.ingest(self.sources, "--out", self.folder / "want")
         return tree(self.folder / "want")
 
@@ -102,7 +103,7 @@ class Sources(Case):
         return ["ingest", *self.sources[1:], "--shard-size", 1, "--threads", 1, "--readers", 1, "--into", cache]
 
     def points_of_adding(self):
-        """A cache of the first source, the one that adding the others gives, and the points that adding passes."""
+        """A cache of the first source, the one that results from adding the others, and the points that adding passes."""
         base = self.folder / "base" / "cache"
         self.ingest(self.sources[:1], "--out", base)
         place = self.folder / "trace" / "cache"

@@ -1,4 +1,4 @@
-"""winnow split: splits that leak nowhere, with the classes that the samples have."""
+"""winnow split: splits without leaks, with the class shares of the samples."""
 
 import collections
 import csv
@@ -17,7 +17,7 @@ class Split(Case):
     SIDE = 24
 
     def leaking(self, classes=4, pictures=40, copies=10):
-        """photos/{train,val,test}/CLASS: of every class some pictures with a copy in another split, or two."""
+        """photos/{train,val,test}/CLASS: some pictures of every class have one or two copies in other splits."""
         root = self.folder / "photos"
         self.picture_of = {}  # by name
         seed = 0
@@ -43,7 +43,7 @@ class Split(Case):
         return cache
 
     def used(self, cache, name="split"):
-        """Of each image by name: in which split the selection uses it; None where it leaves it out."""
+        """The split in which the selection uses each image, by name; None if it is left out."""
         chosen = columns(cache / "selections" / f"{name}.selection")
         ids = [struct.unpack("<Q", x)[0] for x in chosen["ids"]]
         names = {}
@@ -78,7 +78,7 @@ class Split(Case):
         self.assertEqual(said["blocks"], 160)
         self.assertEqual(said["largest_block"], 3)
 
-        # As large as they were, each class alike.
+        # Splits keep their sizes, with each class alike.
         before = collections.Counter(name.split("/")[0] for name in used)
         after = collections.Counter(used.values())
         for row in said["splits"][1:]:
@@ -95,11 +95,11 @@ class Split(Case):
         self.assertLess(said["furthest"], 1)
         self.assertEqual(said["moved"], sum(name.split("/")[0] != split for name, split in used.items()))
 
-        # Nothing moved but copies, and no more the other way.
+        # Only copies moved, and no more in the other direction.
         copies = len(used) - len(set(self.picture_of.values()))
         self.assertLessEqual(said["moved"], 2 * copies)
 
-        # Another seed, other splits; the same seed, the same.
+        # Another seed gives other splits; the same seed gives the same.
         first = (cache / "selections" / "split.selection").read_bytes()
         self.ok("split", cache, "--threshold", 6, ranks=2)
         self.assertEqual((cache / "selections" / "split.selection").read_bytes(), first)
@@ -130,7 +130,7 @@ class Split(Case):
         self.assertEqual(said["leaks"], sum(name.startswith("val/") for name in left_out))
         self.assertEqual(said["of"], ["train"])
         self.assertLess(said["furthest"], 1)
-        # By default what gets no share stays as it is.
+        # By default, a split without a share stays as it is.
         again = self.ok("split", cache, "--threshold", 6, "--val", 0.2, "--json").json()
         self.assertEqual(again["of"], ["none", "train", "val"])
         self.assertEqual(again["leaks"], 0)
@@ -249,7 +249,7 @@ class Split(Case):
             else:
                 self.assertEqual(sorted(splits), ["train"] * 4 + ["val"], name)
 
-        # Ranks make the same, another seed others; what these replace is kept.
+        # Ranks give the same, another seed others; replaced ones are kept.
         first = self.files_of(cache)
         self.ok(*flags, ranks=2)
         self.assertEqual(self.files_of(cache), first)
@@ -320,7 +320,7 @@ class Split(Case):
         self.refused(2, [], "split", cache, "--name", "../split")
         self.refused(2, ["winnow ingest"], "split", self.folder / "nowhere")
         one = self.folder / "one"
-        for i in range(20):  # one group: no three splits
+        for i in range(20):  # one group cannot be in three splits
             self.write_ppm(one / f"{i:02}.ppm", self.image(self.SIDE, seed=0), self.SIDE)
         self.ok("ingest", one, "--out", self.folder / "of one")
         self.refused(2, ["nothing left for val and test", "1 block"], "split", self.folder / "of one")

@@ -1,4 +1,4 @@
-"""Nobody may be left to read what winnow says: a full disk, a closed terminal and a reader that has ended change nothing of its work."""
+"""If nobody can read winnow's messages - a full disk, a closed terminal, a reader that has ended - its work is unaffected."""
 
 import os
 import signal
@@ -20,7 +20,7 @@ class Stderr(Case):
         self.ok("ingest", self.folder / "data", "--out", self.cache)
 
     def kinds(self):
-        """What stderr may be, by its name: opened for one run of the program."""
+        """Kinds of stderr by name, opened for one run of the program."""
         yield "full", lambda: open("/dev/full", "wb")
         yield "closed", lambda: None
         yield "read by nobody", self.broken_pipe
@@ -31,7 +31,7 @@ class Stderr(Case):
         return os.fdopen(writer, "wb")
 
     def code(self, stderr, *args, ranks=0):
-        """Exit code of winnow ARGS... without anybody who reads what it says."""
+        """The exit code of winnow ARGS if nobody reads its messages."""
         command = [ROOT / "tools" / "local_mpirun", str(ranks)] if ranks else []
         command += [WINNOW, *map(str, args)]
         if stderr is None:
@@ -52,7 +52,7 @@ class Stderr(Case):
                     (0, "eval", out, self.cache),
                     (0, "onnx", out, "--to", self.folder / "net.onnx"),
                     (0, "info", cache),
-                    (2, "train", self.cache, "--out", out, *SHORT),  # there is a run
+                    (2, "train", self.cache, "--out", out, *SHORT),  # the run exists
                     (2, "info", self.folder / "none"),
                     (2, "train", "--no-such-flag"),
                     (1, "train", self.cache, "--out", self.folder / f"grown {kind}", *RECIPE, "--lr", 1e30, "--epochs", 2, "--warmup-epochs", 0),
@@ -73,7 +73,7 @@ class Stderr(Case):
         self.assertTrue((self.folder / "run" / "summary.csv").exists())
 
     def started(self, out, *more, before=(), **how):
-        """A training that takes its time."""
+        """A training that takes a while."""
         process = subprocess.Popen([*before, WINNOW, *map(str, ["train", self.cache, "--out", out, *RECIPE, "--lr", 0.001, "--epochs", 100000, *more])], **how)
         self.addCleanup(process.wait)
         self.addCleanup(process.kill)
@@ -81,7 +81,7 @@ class Stderr(Case):
         return process
 
     def test_a_reader_that_ends_does_not_end_a_training(self):
-        """As `winnow train 2>&1 | tee log`, where Ctrl-C ends tee first."""
+        """As with `winnow train 2>&1 | tee log`, where Ctrl-C ends tee first."""
         out = self.folder / "run"
         process = self.started(out, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL)
         process.stderr.close()
@@ -110,7 +110,7 @@ class Stderr(Case):
         self.assertEqual(process.wait(PATIENCE_S), 75)
 
     def test_ranks_say_what_mpirun_does(self):
-        """At the SIGTERM that mpirun sends them. It does not come from mpirun here: that of Open MPI 5 hands on nothing they say then."""
+        """At the SIGTERM that mpirun sends them. Here it does not come from mpirun: that of Open MPI 5 then passes on none of their messages."""
         out = self.folder / "run"
         job = self.started(out, before=[ROOT / "tools" / "local_mpirun", "2"], stderr=subprocess.PIPE, text=True)
         ranks = eventually(lambda: ranks_of(job), "ranks")

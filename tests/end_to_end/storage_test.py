@@ -1,5 +1,6 @@
-"""Storage that fails now and then leaves no trace in what is ingested from it; what it never gives is booked, and
-asked for again by the next run."""
+"""Storage that fails occasionally leaves no trace in an ingested cache. Inputs that it never delivers are recorded, and
+asked for again by the next run.
+"""
 
 import csv
 import json
@@ -23,14 +24,14 @@ class Storage(Case):
         for i in range(60):
             split, name = ("train", "val", "test")[i % 3], ("ant", "bee", "cat", "dog")[i % 4]
             self.write_ppm(self.source / split / name / f"{i:02}.ppm", self.image(24, seed=i), 24)
-        elsewhere = self.source / "elsewhere"  # reached by links only
+        elsewhere = self.source / "elsewhere"  # reached only by links
         for i in range(10):
             self.write_ppm(elsewhere / "emu" / f"{i}.ppm", self.image(24, seed=100 + i), 24)
         (self.source / "train" / "emu").symlink_to(elsewhere / "emu")
         (self.source / "train" / "ant" / "link.ppm").symlink_to(elsewhere / "emu" / "3.ppm")
 
     def ingest(self, source, name, calls=None, code=0, env=None, more=()):
-        """(what --json says, {call: (calls, faults)}) of an ingest into `name`, on storage with `calls` going wrong."""
+        """(the output of --json, {call: (calls, faults)}) of an ingest into `name`, on storage where `calls` fail."""
         counts = self.folder / f"{name}.counts"
         env = dict(env or {})
         if calls is not None:
@@ -100,10 +101,10 @@ class Storage(Case):
         self.assertEqual(sum(got["classes"].values()), want["inputs"])
         self.assertEqual(got["classes"]["unreadable"], len(missing))
         self.assertEqual(got["ok"], want["ok"] - len(missing))
-        # The same by the same faults.
+        # The same faults give the same result.
         again, _ = self.ingest(self.source, "again", "read=EIO/5!")
         self.assertEqual(again["digest"], got["digest"])
-        # Stopped before its end, a run with such inputs is gone on with by asking for them again.
+        # If a run with such inputs was stopped, resuming it asks for them again.
         died = run("ingest", self.source, "--out", self.folder / "redone", "--labels", "none",
                    env={"LD_PRELOAD": LIBRARY, "FAULTY_ROOT": str(self.source), "FAULTY_CALLS": "read=EIO/5!",
                         "WINNOW_FAILPOINTS": "kill=file.rename.before:manifest.json:1"})  # fmt: skip

@@ -13,13 +13,13 @@ from program import Case
 
 
 def thresholds_of(p, labels, classes):
-    """The mean probability of each class over the images that carry it, as the paper has it."""
+    """The mean probability of each class over the images with its label, as in the paper."""
     own = [[p[i][j] for i in range(len(p)) if labels[i] == j] for j in range(classes)]
     return [math.fsum(values) / len(values) if values else math.inf for values in own]
 
 
 def off_the_diagonal(p, labels, classes):
-    """The images of which another class than their own is the most probable of those that reach their threshold."""
+    """The images for which the most probable class that reaches its threshold is not their own."""
     thresholds = thresholds_of(p, labels, classes)
     found = {}
     for i, row in enumerate(p):
@@ -41,7 +41,7 @@ class Suspects(Case):
         self.cache = self.folder / "cache"
 
     def quadrants(self, count, wrong=(), strange=()):
-        """photos/CLASS/NUMBER.ppm: which quadrant is bright; some carry another label, some look like nothing else."""
+        """photos/CLASS/NUMBER.ppm: the class is the bright quadrant. Some have a wrong label, some look like nothing else."""
         for i in range(count):
             label = i % 4
             top, left = divmod(label, 2)
@@ -52,7 +52,7 @@ class Suspects(Case):
                         pixels[((y + 8 * top) * self.SIDE + x + 8 * left) * 3 + c] += 120
             if i in strange:
                 pixels = bytearray(255 * ((x // 2 + y // 2) % 2) for y in range(16) for x in range(16) for _ in range(3))
-                pixels[i] = 7  # no two are the same file
+                pixels[i] = 7  # no two files are equal
             given = (label + 1) % 4 if i in wrong else label
             self.write_ppm(self.folder / "photos" / f"class {given}" / f"{i:03}.ppm", bytes(pixels), self.SIDE)
         self.ok("ingest", self.folder / "photos", "--out", self.cache)
@@ -76,7 +76,7 @@ class Suspects(Case):
         self.assertEqual(scores, sorted(scores))
         self.assertLess(scores[-1], 0.5)
 
-        # As the paper has it, on the same probabilities.
+        # As in the paper, with the same probabilities.
         (n, classes), values = read_npy(cv / "out-of-fold.npy")
         p = [values[i * classes : (i + 1) * classes] for i in range(n)]
         predicted = read_csv(cv / "out-of-fold.csv")
@@ -97,7 +97,7 @@ class Suspects(Case):
         self.assertAlmostEqual(told["label_noise"], len(wrong) / 160, places=2)
         self.assertEqual([str(row["id"]) for row in told["suspects"]], [row["id"] for row in rows[:3]])
 
-        # What is listed goes into a review, which dedup obeys and a later list leaves out.
+        # The list goes into a review, which dedup obeys and a later list leaves out.
         review = self.folder / "review.jsonl"
         page = self.folder / "page.html"
         listing = self.folder / "list.jsonl"
@@ -154,7 +154,7 @@ class Suspects(Case):
         self.assertIn("has no labels", told.err)
         listed = {row["name"]: float(row["score"]) for row in csv.DictReader(told.out.splitlines())}
 
-        # 1 - cosine to the fourth nearest, and Tukey's fences of it.
+        # 1 - cosine to the fourth nearest image, and Tukey's fences of it.
         units = [[x / math.hypot(*point) for x in point] for point in points]
         far = [sorted(1 - sum(map(float.__mul__, a, b)) for b in units if b is not a)[3] for a in units]
         first, median, third = (sorted(far)[39 * k // 4] for k in (1, 2, 3))
@@ -195,7 +195,7 @@ class Suspects(Case):
         self.refused(1, ["out-of-fold.npy is missing", "winnow train CACHE --folds"], "suspects", self.cache, "--run", out)
 
     def forged_predictions(self, run):
-        """Each file by itself is sound, and digests are right."""
+        """Each file is valid by itself, with right digests."""
         files = {name: run / f"out-of-fold.{name}" for name in ("json", "npy", "csv")}
         whole = {name: path.read_bytes() for name, path in files.items()}
         said = json.loads(whole["json"])

@@ -1,4 +1,6 @@
-"""winnow train --trace-steps: a file that viewers open, with every step of every rank, whose rows and clocks fit, and the same weights."""
+"""winnow train --trace-steps: a file for trace viewers with every step of every rank, whose rows and clocks are
+consistent; the weights are the same.
+"""
 
 import collections
 import json
@@ -25,7 +27,7 @@ class Trace(Case):
         return json.loads((self.folder / out / "trace.json").read_text())
 
     def spans(self, trace):
-        """{process: {row: [event]}} of complete events, rows by name."""
+        """{process: {row: [event]}} of complete events, with rows by name."""
         names = {
             (e["pid"], e.get("tid")): e["args"]["name"] for e in trace["traceEvents"] if e["name"] in ("process_name", "thread_name")
         }
@@ -38,12 +40,12 @@ class Trace(Case):
         return found
 
     def ns(self, event):
-        """Begin and end. The file has whole nanoseconds."""
+        """Begin and end, as whole nanoseconds in the file."""
         begin = round(event["ts"] * 1000)
         return begin, begin + round(event["dur"] * 1000)
 
     def assert_nested(self, events, row):
-        """Each span lies in another of its row, or beside it."""
+        """Each span lies inside another of its row, or next to it."""
         open_until = []
         for begin, end in sorted(map(self.ns, events), key=lambda span: (span[0], -span[1])):
             while open_until and open_until[-1] <= begin:
@@ -84,7 +86,7 @@ class Trace(Case):
                     step = steps[event["args"]["step"]]
                     self.assertTrue(step[0] <= begin and end <= step[1], (name, row, event))
 
-        # Nobody has a sum before all have given their parts, by clocks that are as exact as the file says.
+        # No rank has a sum before all have given their parts, within the accuracy of clocks that the file states.
         of_rank = [self.collectives(rows) for _, rows in sorted(ranks.items())]
         self.assertEqual(of_rank[0].keys(), of_rank[1].keys())
         self.assertGreaterEqual(len(of_rank[0]), 2 * 4, "a net of several buckets has several collectives a step")
@@ -93,7 +95,7 @@ class Trace(Case):
             self.assertGreaterEqual(min(ends) + 2 * error * 1000, max(begins), key)
 
     def collectives(self, rows):
-        """{(step, name, how many-th): (begin, end)}."""
+        """{(step, name, index): (begin, end)}."""
         counts = collections.Counter()
         found = {}
         for event in sorted((e for row, events in rows.items() if row.startswith("communication") for e in events), key=self.ns):

@@ -1,4 +1,4 @@
-"""What common/failpoint.h writes down, and the rules that nothing is lost when the power goes."""
+"""The records that common/failpoint.h writes, and the rules that nothing is lost in a power failure."""
 
 import os
 import pathlib
@@ -6,7 +6,7 @@ import re
 
 
 def read(path):
-    """[(point, file)] of a trace."""
+    """The points of a trace, [(point, file)]."""
     return [tuple(line.split("\t")) for line in pathlib.Path(path).read_text().splitlines()]
 
 
@@ -15,20 +15,22 @@ class Lost(AssertionError):
 
 
 class Disk:
-    """Replays a trace and knows at each moment what a power failure would take: the content of a file until
-    the file is synced, the names in a folder until the folder is. `commits` matches the paths whose renaming
-    says that everything before it is there. Of what `beside` matches, which another thread lengthens
-    meanwhile, what was there when the checkpoint before was."""
+    """Replays a trace and knows at each moment what a power failure would destroy: the content of a file until the file
+    is synced, names in a folder until the folder is.
+
+    `commits` matches the paths whose renaming vouches for everything before it. For files that `beside` matches, which
+    another thread extends meanwhile, that is what was there at the previous checkpoint.
+    """
 
     def __init__(self, points, commits, beside="$^"):
         self.commits = commits
         self.beside = beside
-        self.relied_on = {}  # path -> its changes at the link before the newest folder
+        self.relied_on = {}  # path -> number of its changes at the link before the newest folder
         self.at_link = {}
-        self.changes = {}  # path -> how often it was changed
-        self.synced = {}  # path -> as of which change
+        self.changes = {}  # path -> number of its changes
+        self.synced = {}  # path -> number of changes that were synced
         self.syncing = {}
-        self.removed_in = set()  # folders where only removals are not yet synced
+        self.removed_in = set()  # folders in which only removals are not yet synced
         # A file that is renamed later is made under another name, which may be lost.
         self.temporary = {file for point, file in points if point == "file.rename.before"}
         for number, (point, file) in enumerate(points):
@@ -56,7 +58,7 @@ class Disk:
         ]
 
     def missing(self):
-        """What is not synced, but for what has only grown by another thread."""
+        """Files that are not synced, except those that another thread has only extended."""
 
         def has_grown(path):
             return re.search(self.beside, path) and self.synced.get(path, 0) >= self.relied_on.get(path, 0)
@@ -88,7 +90,7 @@ class Disk:
             self.relied_on = self.at_link
             self.change(folder)
         elif act == "dir.remove":
-            # Whatever makes it dispensable is durable by now.
+            # Everything that makes it unnecessary is durable by now.
             self.need([path for path in self.missing() if path not in self.removed_in])
 
     def after(self, act, file):
@@ -101,7 +103,7 @@ class Disk:
             self.change(os.path.dirname(file) or ".", removal=act != "dir.rename")
 
     def at_end(self):
-        """What removed comes back is no loss."""
+        """A removed file that comes back is no loss."""
         self.need([path for path in self.unsynced() if path not in self.removed_in])
 
 

@@ -1,4 +1,4 @@
-"""Training: the number of ranks does not change what is computed; runs go on where they stopped."""
+"""Training: the number of ranks does not change the results; runs resume where they stopped."""
 
 import gzip
 import itertools
@@ -29,7 +29,7 @@ class Train(Case):
         return losses
 
     def same_losses(self, cache, *args):
-        """The bar is 1e-5 over 50 steps of f32, at the learning rate given."""
+        """The limit is 1e-5 over 50 steps of f32, at the given learning rate."""
         self.cache = cache
         one = self.losses("one", *args, ranks=1)
         for ranks in (2, 4):
@@ -38,7 +38,7 @@ class Train(Case):
                 self.assertLessEqual(abs(a - b), 1e-5 * abs(a), f"step {step} on {ranks} ranks")
 
     def fashion_mnist(self):
-        """All of Fashion-MNIST's train, and 200 images of its test, since it is evaluated on after so few steps."""
+        """All training images of Fashion-MNIST and 200 of its test images, because it is evaluated after so few steps."""
         cache = self.folder / "fashion-mnist"
         source = self.folder / "source"
         source.mkdir()
@@ -72,7 +72,7 @@ class Train(Case):
 
     def test_gradients_of_bf16_learn_as_those_of_f32(self):
         options = ["--net", "lenet", "--batch-size", 32, "--micro-batch", 8, "--lr", 0.02, "--epochs", 4, "--schedule", "multicolor"]
-        # The step's counts have a bucket of their own, or the only one.
+        # The counts of a step have their own bucket, or share the only one.
         layouts = some_of("ranks and buckets with gradients of bf16", itertools.product((2, 3, 4), (1, 1024)), 2,
                           operator.itemgetter(0), operator.itemgetter(1))  # fmt: skip
         for ranks, of_ranks in itertools.groupby(layouts, operator.itemgetter(0)):
@@ -85,7 +85,7 @@ class Train(Case):
                 self.assertAlmostEqual(exact[0], rounded[0], delta=1e-6 * exact[0])  # the loss itself is f32
                 for step, (a, b) in enumerate(zip(exact, rounded)):
                     self.assertLessEqual(abs(a - b), 0.02 * abs(a), f"step {step} on {ranks} ranks")
-        shared = [*options[:-1], "hierarchical"]  # over memory of one machine, where nothing is rounded
+        shared = [*options[:-1], "hierarchical"]  # through the memory of one machine, where nothing is rounded
         self.losses("shared", *shared, ranks=3)
         self.losses("shared-bf16", *shared, "--bf16-gradients", "--error-feedback", ranks=3)
         model = "checkpoints/latest/model.safetensors"
@@ -113,8 +113,8 @@ class Train(Case):
     def test_losses_do_not_depend_on_the_ranks_lenet(self):
         self.same_losses(self.fashion_mnist(), "--net", "lenet", "--batch-size", 128, "--lr", 0.05)
 
-    # Rounding now and then flips a ReLU at zero, which with batch norm around it moves a gradient by up to
-    # 1e-3: only at a small rate do the losses of a ResNet stay this near.
+    # Rounding occasionally flips a ReLU at zero. With batch norm around it, that moves a gradient by up to 1e-3, so the losses of a ResNet stay this
+    # close only at a small learning rate.
     @needs_fashion_mnist
     def test_losses_do_not_depend_on_the_ranks_resnet20(self):
         self.same_losses(self.fashion_mnist(), "--net", "resnet20", "--batch-size", 64, "--lr", 0.0001,
@@ -176,7 +176,7 @@ class Train(Case):
             self.assertEqual(sum(map(sum, evaluated["confusion"])), 128)
 
     def test_losses_learn_and_stay_with_their_run(self):
-        # At first all logits are near 0: ln 2 a class; of its own class and of three others 0.25 and 0.75 times a quarter of it.
+        # At first all logits are near 0: ln 2 per class. Focal loss: 0.25 (own class) and three times 0.75 (others), times a quarter of it.
         for loss, first in (("bce", 0.693), ("focal", 0.693 / 4 * (0.25 + 3 * 0.75))):
             recipe = ["--net", "lenet", "--epochs", 6, "--augment", "none", "--batch-size", 32, "--lr", 0.2]
             run, result = self.train(loss, *recipe, "--loss", loss, "--log-interval", 1)

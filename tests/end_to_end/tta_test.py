@@ -1,4 +1,4 @@
-"""Test-time augmentation: what winnow eval says of the mean over views is what is made of the logits for each view."""
+"""Test-time augmentation: winnow eval's result for the mean over views equals that computed from the logits of each view."""
 
 import csv
 import json
@@ -8,7 +8,7 @@ import unittest
 from program import Case
 
 SIDE, CLASSES = 16, ("cat", "dog", "emu")
-SHIFTS = {(0, 0): 0.5, (-1, -1): 0.25, (1, 1): 0.25}  # top, left: weight
+SHIFTS = {(0, 0): 0.5, (-1, -1): 0.25, (1, 1): 0.25}  # (top, left): weight
 VIEWS = {
     "mirror": {(0, 0, mirrored): 0.5 for mirrored in (0, 1)},
     "shift": {(*at, 0): weight for at, weight in SHIFTS.items()},
@@ -18,7 +18,7 @@ VIEWS["airbench94"] = VIEWS["mirror-shift"]
 
 
 def view_of(pixels, top, left, mirrored):
-    """Of colour pixels, padded by a pixel with what lies within the border."""
+    """A view of colour pixels, padded by one pixel of the border."""
     rows = [[pixels[3 * (y * SIDE + x) : 3 * (y * SIDE + x) + 3] for x in range(SIDE)] for y in range(SIDE)]
     rows = [[row[1], *row, row[-2]] for row in rows]
     rows = [rows[1], *rows, rows[-2]]
@@ -83,7 +83,7 @@ class TestTimeAugmentation(Case):
                     "--recipe", "none")  # fmt: skip
 
     def evaluated(self, run, cache, *args, ranks=0):
-        """Figures, and of each image by name its label, prediction and logits."""
+        """Figures, and label, prediction and logits of each image, by name."""
         table = self.folder / "table.csv"
         figures = self.ok("eval", run, cache, "--split", "test", "--predictions", table, "--logits", "--threads", 1,
                           "--json", *args, ranks=ranks).json()  # fmt: skip

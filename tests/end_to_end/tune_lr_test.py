@@ -1,4 +1,4 @@
-"""winnow tune-lr: as many trials for each optimiser at each batch size, once whatever is killed; the same table."""
+"""winnow tune-lr: equally many trials for each optimiser at each batch size, each run once despite kills; the same table."""
 
 import csv
 import json
@@ -52,7 +52,7 @@ class TuneLr(Case):
         self.assertEqual(names, [("sgd", 32), ("lars", 32), ("sgd", 64), ("lars", 64)])
         self.assertEqual(value["rungs"], [{"trials": 3, "epochs": 2}])
         for arm in value["arms"]:
-            # As many trials, of as many samples; the best of those that did not diverge.
+            # Equally many trials with equally many samples; the best is among those that did not diverge.
             self.assertEqual(len(arm["trials"]), 3)
             trained = [trial for trial in arm["trials"] if trial["top1"] is not None]
             best = min(trained, key=lambda trial: (-trial["top1"], trial["loss"]))
@@ -64,7 +64,7 @@ class TuneLr(Case):
         diverged = [trial for trial in value["arms"][0]["trials"] if trial["top1"] is None]
         self.assertEqual(diverged[0]["setting"]["lr"], 1e6)
         self.assertIn("not finite", diverged[0]["why"])
-        # 12 trials and 8 finals, each once; the finals' seeds are no trial's; no run has seen test.
+        # 12 trials and 8 finals, each once. The seeds of finals are not those of trials. No run has seen test.
         seeds = set()
         for run in (out / "runs").iterdir():
             config = json.loads((run / "run" / "config.json").read_text())
@@ -77,7 +77,7 @@ class TuneLr(Case):
         self.assertEqual(seeds, {1, 2, 3})
         results = {path: path.stat().st_mtime_ns for path in (out / "results").iterdir()}
         self.assertEqual(len(results), 20)
-        # Tables and page say the same.
+        # Tables and page agree.
         table = rows_of(out / "table.csv")
         self.assertEqual([float(row["mean"]) for row in table], [arm["mean"] for arm in value["arms"]])
         self.assertEqual([float(row["lr"]) for row in table], [arm["setting"]["lr"] for arm in value["arms"]])
@@ -89,12 +89,12 @@ class TuneLr(Case):
         for arm in value["arms"]:
             self.assertIn(arm["command"], text)
 
-        # The command trains what the table says: the first of the final runs.
+        # The command repeats what the table says: the first of the final runs.
         arm = value["arms"][0]
         words = [word if word != "run" else str(self.folder / "again") for word in arm["command"].split()[1:]]
         self.assertEqual(self.ok(*words, "--json").json()["top1"], arm["top1"][0])
 
-        # Again, on more batch sizes: what is there stays. Test is looked at when asked, by all final runs.
+        # Again with more batch sizes: existing runs are kept. Test is used on request, by all final runs.
         more = [word if word != "32,64" else "32,64,96" for word in self.GRID]
         foretold = self.ok(*self.command(out, *more, "--estimate", "--json")).json()
         self.check_schema("tune_lr_estimate", foretold)
@@ -138,7 +138,7 @@ class TuneLr(Case):
             self.assertEqual((out / name).read_bytes(), (self.folder / "whole" / name).read_bytes())
 
     def test_a_loss_that_is_not_finite_on_the_hold_out_alone_is_a_row(self):
-        # One step, whose own loss is that of the initial weights.
+        # A single step, whose loss is that of the initial weights.
         value = self.ok(*self.command(self.folder / "tuning", "--lr", "1e-3,1e30", "--warmup-epochs", 0, "--epochs", 1,
                                       "--batch-sizes", 128, "--seeds", 1, "--json")).json()  # fmt: skip
         self.check_schema("tune_lr", value)
@@ -163,7 +163,7 @@ class TuneLr(Case):
     def test_a_disk_too_small_is_said_before_anything_is_trained(self):
         if subprocess.run(["unshare", "-rm", "mount", "-t", "tmpfs", "winnow", "/mnt"], capture_output=True).returncode:
             self.skipTest("a small tmpfs cannot be mounted here")
-        # The lowest diverges already, which is no reason to know nothing of the disk.
+        # The lowest rate already diverges, which must not prevent an estimate of the disk space.
         rates = ",".join(str(rate) for rate in range(1, 101))
         command = map(str, self.command("/mnt/tuning", "--lr", rates, "--batch-sizes", 32))
         done = subprocess.run(

@@ -1,4 +1,4 @@
-"""winnow tune, and winnow dedup --precision: what a threshold comes to, before it is taken."""
+"""winnow tune, and winnow dedup --precision: what a threshold would do, before it is used."""
 
 import json
 import unittest
@@ -11,7 +11,7 @@ from program import Case
 class Tune(Case):
     def setUp(self):
         super().setUp()
-        # Pictures of ten classes, and copies of some, a little darker.
+        # Pictures in ten classes, and slightly darker copies of some.
         self.source = self.folder / "in"
         for i in range(120):
             pixels = self.image(24, seed=i)
@@ -26,7 +26,7 @@ class Tune(Case):
         result = self.ok("tune", self.cache, "--precision", 0.9, "--images", 20, "--plot", plot)
         for words in ("phash of 140 images", "phash16 of 140 images", "false pairs estimated from classes", "JPEG quality 10"):
             self.assertIn(words, result.out)
-        for line in result.out.splitlines()[:-2]:  # the last are a sentence, with a command to copy
+        for line in result.out.splitlines()[:-2]:  # the last lines are a sentence, with a command to copy
             self.assertLessEqual(len(line), 80, line)
         self.assertIn(f"winnow dedup {self.cache} --hash ", result.out.splitlines()[-2])
         self.assertRegex(result.err, r"phash: \d+ bits for a precision of 90.0 %")
@@ -38,7 +38,7 @@ class Tune(Case):
         self.assertEqual(result.out, again.out)
 
     def check_plot(self, picture, step=7.0):
-        """No text of the legend begins or ends outside the picture, and no two hashes have one colour."""
+        """No text of the legend lies partly outside the picture, and no two hashes have the same colour."""
         width, height = float(picture.get("width")), float(picture.get("height"))
         legend = [text for text in picture.iter() if text.get("class") == "legend"]
         self.assertTrue(legend)
@@ -125,7 +125,7 @@ class Tune(Case):
         of_cache = self.ok("dedup", self.cache, "--hash", "phash16", "--json").json()
         self.assertEqual(of_index, of_cache)
         self.assertRegex(self.ok("index", "query", index, self.source).err, r"phash16 within \d+ bits of 256: fewer than 0.5")
-        # Where both are said, nothing is chosen.
+        # If both are given, nothing is chosen.
         told = self.ok("dedup", self.cache, "--threshold", 4, "--json")
         self.assertNotIn(" within ", told.err)
         self.assertNotIn("chosen_by", told.json())
@@ -147,7 +147,7 @@ class Tune(Case):
         self.assertIn("no stored hash has fewer than 0.5 false pairs expected among 120 images", told.err)
         self.assertIn("no self-check: codes are not compared", told.err)
         self.assertEqual((told.json()["hash"], told.json()["removed"]), ("exact", 60))
-        # Of as many bits as are said there is a search to check.
+        # With a given threshold there is a search to check.
         told = self.ok("dedup", cache, "--threshold", 4, "--self-check", 5)
         self.assertIn("self-check: 5 images compared with every other", told.err)
 
@@ -155,7 +155,7 @@ class Tune(Case):
         made = self.ok("dedup", self.cache, "--json").json()
         file = self.cache / "manifest.json"
         manifest = json.loads(file.read_text())
-        file.write_text(with_digest(manifest | {"settings": None}))  # as one that does not say how it was made
+        file.write_text(with_digest(manifest | {"settings": None}))  # as if it did not say how it was made
         self.assertEqual(self.ok("dedup", self.cache, "--json").json(), made)
         self.assertIn(f"--hash {made['hash']} --threshold {made['threshold']}", self.ok("tune", self.cache, "--images", 0).out)
         file.write_text(with_digest(manifest | {"hashes": []}))
@@ -163,7 +163,7 @@ class Tune(Case):
             self.refused(1, ["manifest.json names no hash"], verb, self.cache)
 
     def test_pictures_that_are_alike_are_warned_of(self):
-        # Of ten classes, and each close to one of another.
+        # Ten classes, and each picture is close to one of another class.
         for i in range(150):
             pixels = self.image(24, seed=i)
             self.write_ppm(self.folder / "alike" / f"{i % 10}" / f"{i}.ppm", pixels, 24)
@@ -175,7 +175,7 @@ class Tune(Case):
         self.assertIn("warning: many images here look alike", told.err)
         self.assertIn("--hash exact", told.err)
         self.assertEqual(told.json()["conflicts"], 0)
-        # Within more bits they are seen, and stay, unless people say otherwise.
+        # With a larger threshold they are found, and are kept unless told otherwise.
         far = ["--hash", "phash", "--threshold", 8, "--list-groups", self.folder / "groups.csv", "--json"]
         told = self.ok("dedup", cache, *far)
         self.assertGreater(told.json()["near_conflicts"], 100)
@@ -192,14 +192,14 @@ class Tune(Case):
         self.refused(2, ["--risk: must be above 0"], "dedup", self.cache, "--risk", 0)
         self.refused(2, ["exact compares none"], "dedup", self.cache, "--risk", 1, "--hash", "exact")
         self.refused(2, ["--drop-risk: must be above 0"], "ingest", self.source, "--out", self.folder / "no", "--drop", "--drop-risk", -1)
-        # Pictures that are as alike as can be, each of another class.
+        # Pictures as similar as possible, each in another class.
         pixels = self.image(24, seed=1)
         for i in range(20):
             shade = bytes(max(0, p - 3 * i) for p in pixels)
             self.write_ppm(self.folder / "alike" / f"class {i}" / "1.ppm", shade, 24)
         self.ok("ingest", self.folder / "alike", "--out", self.folder / "other", "--thumbnails", "off")
         self.refused(3, ["precision of 99.0 %"], "dedup", self.folder / "other", "--precision", 0.99)
-        # Their thumbnails show them to be one, so their labels say nothing of a threshold.
+        # Their thumbnails show that they are one picture, so their labels say nothing about a threshold.
         self.ok("ingest", self.folder / "alike", "--out", self.folder / "shown")
         self.assertIn("19 images stay though they are like others", self.ok("dedup", self.folder / "shown", "--precision", 0.99).err)
 

@@ -1,5 +1,4 @@
-"""Augmentation done at ingest: training images stored in variants, on any threads and ranks, killed or not; and what
-every other verb makes of such a cache."""
+"""Augmentation at ingest: training images stored in variants, on any threads and ranks, killed or not, and how other verbs treat such a cache."""
 
 import itertools
 import json
@@ -113,7 +112,7 @@ class Variants(Case):
         self.ok("ingest", self.source, "--out", self.folder / "plain")
         self.refused(2, ["made with other settings"], "ingest", two, "--into", self.folder / "plain", *AUGMENT)
         self.expect_same(cache, before, "refused")
-        self.ok("ingest", two, "--into", cache)  # as it was made
+        self.ok("ingest", two, "--into", cache)  # in the way it was made
         self.expect_same(cache, want, "added")
         again = self.folder / "again"
         self.ingest(again)
@@ -146,7 +145,7 @@ class Variants(Case):
         self.refused(2, ["holds pixels"], "export", cache, "--to", self.folder / "links", "--link", "hard", "--source",
                      self.source)  # fmt: skip
 
-    # An exported variant is one of those that the next ingest makes of its picture.
+    # An exported variant is one of those that the next ingest makes from its picture.
     def test_what_is_exported_is_read_again(self):
         self.ingest(self.folder / "cache")
         self.ok("export", self.folder / "cache", "--to", self.folder / "photos again")
@@ -238,7 +237,7 @@ class Training(Case):
         more = ["--threads", 1, "--log-interval", 1, "--recovery-interval", 2]
         _, _, weights = self.train("whole", *more)
         losses = self.metrics(self.folder / "whole", "train.loss")
-        for step in (3, 8):  # in the first epoch and in the second
+        for step in (3, 8):  # in the first and in the second epoch
             out = self.folder / f"killed-{step}"
             command = ["train", self.cache, "--out", out, *self.RECIPE, *more]
             killed = run(*command, env=failpoints("kill", "file.write.after", "metrics.jsonl", step))
@@ -253,7 +252,7 @@ class Training(Case):
         new, old = (json.loads((cache / "manifest.json").read_text()) for cache in (sized, self.cache))
         self.assertEqual(new["settings"]["augment"]["copies"], 1)
         self.assertEqual(new["pixel_sums"], old["pixel_sums"])
-        _, recipe, weights = self.train("sized", cache=sized)  # no variants: whose training is augmented as ever
+        _, recipe, weights = self.train("sized", cache=sized)  # no variants: training augments as usual
         self.assertEqual(recipe, "cifar")
         self.ok("ingest", self.folder / "data", "--out", self.folder / "plain")
         _, _, decoded = self.train("decoded", "--image-size", 20, cache=self.folder / "plain")

@@ -1,4 +1,4 @@
-"""Weights from elsewhere: training begins with them, some are frozen or scaled, and they are evaluated."""
+"""Weights from elsewhere: training starts from them, freezes or scales some, and they can be evaluated."""
 
 import struct
 import unittest
@@ -35,7 +35,7 @@ class Weights(Case):
         return result, tensors(run / "checkpoints" / "latest" / "model.safetensors")
 
     def same_but(self, ours, theirs, *prefixes):
-        """Equal bits but for names with these prefixes, all of which differ."""
+        """Equal bits except for names with these prefixes, which all differ."""
         for name in theirs:
             if name.endswith("num_batches_tracked"):
                 continue

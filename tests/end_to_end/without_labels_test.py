@@ -1,4 +1,4 @@
-"""Features without labels: trained by --loss barlow_twins, embedded, and asked for near pictures."""
+"""Features without labels: trained by --loss barlow_twins, embedded, and used to find near pictures."""
 
 import csv
 import math
@@ -17,7 +17,7 @@ def cosine(a, b):
 class WithoutLabels(Case):
     @classmethod
     def setUpClass(cls):
-        """136 pictures in one folder, of no class and no split; the last 8 show what the first 8 do, brighter."""
+        """136 pictures in one folder, without classes or splits. The last 8 show the same as the first 8, but brighter."""
         case = cls("ok")
         case.setUp()
         cls.addClassCleanup(case.doCleanups)
@@ -68,7 +68,7 @@ class WithoutLabels(Case):
         self.ok("dedup", self.cache, "--features", "default", "--cosine", 0.98, "--name", "near", "--list-pairs", groups)
         with groups.open(newline="") as file:
             self.assertGreaterEqual(len(list(csv.DictReader(file))), 8)
-        # As a file of weights like any other's.
+        # As a file of weights from elsewhere.
         file = self.trained / "checkpoints" / "latest" / "model.safetensors"
         self.ok("embed", file, self.cache, "--net", "resnet20", "--image-size", SIDE, "--name", "file")
         self.assertEqual(vectors(self.cache / "features" / "file.features"), features)
