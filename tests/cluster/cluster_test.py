@@ -1,4 +1,4 @@
-"""Hosts that are network namespaces: all-reduces over one and two cables, slowed and cut while they run; nothing is left behind."""
+"""Hosts in network namespaces: all-reduces over one and two cables, which are slowed and cut meanwhile; nothing is left behind."""
 
 import json
 import os
@@ -16,7 +16,7 @@ WINNOW = os.environ["WINNOW"]
 
 
 def namespaces(of):
-    """Those that the process `of` has made."""
+    """The network namespaces that the process `of` has made."""
     listed = subprocess.run(["ip", "netns", "list"], capture_output=True, text=True, check=True).stdout.splitlines()
     return [line.split()[0] for line in listed if line.startswith(f"wx{of.pid}-")]
 
@@ -57,16 +57,16 @@ class ClusterTest(HostsCase):
         self.assert_right(self.bench("--rails", 2, "--ranks-per-host", 2, 2, "200mbit"), "hierarchical/memory")
 
     def test_a_cable_that_is_slowed_and_cut_meanwhile(self):
-        """TCP sends again what was lost while it was cut."""
+        """TCP resends what was lost while the cable was cut."""
         cut = "hosts_link h3 0 down; echo cut >> $EVENTS; sleep 3; hosts_link h3 0 up; echo mended >> $EVENTS"
-        for _ in range(5):  # a shell that has no core is late
+        for _ in range(5):  # a shell without a core is late
             self.assert_right(self.bench("--rails", 2, 3, "50mbit", meanwhile=f"hosts_link h2 1 10mbit; sleep 1; {cut}"))
             if self.events[0] == "cut":
                 break
         self.assertEqual(self.events, ["cut", "mended", "over"])
 
     def test_training_on_hosts_chooses_by_the_network(self):
-        """Schedules and the size of buckets, which a run that goes on keeps."""
+        """Chooses schedules and the size of buckets, which a resumed run keeps."""
         with tempfile.TemporaryDirectory(dir=TMPFS) as folder:
             cache, out = f"{folder}/cache", f"{folder}/run"
             images = pathlib.Path(folder, "images")
@@ -124,7 +124,7 @@ class ClusterTest(HostsCase):
             began = self.in_step(20, folder)
             train = f"hosts_mpirun {WINNOW} train {folder}/cache --out {folder}/run --net lenet --image-size 32 --batch-size 9 --micro-batch 3 \
 --threads 1 --epochs 40 --log-interval 1 --stall-warning 5 --hang-timeout 8"
-            # Ranks end while it is down. Then it comes back, for mpirun waits for the machine that it cannot reach.
+            # The ranks end while it is down. Then it comes back, because mpirun waits for the machine that it cannot reach.
             ended = f"for i in $(seq {5 * PATIENCE_S}); do [ $(cat {folder}/run/health/*.log | grep -c 'ended after') -ge 2 ] && break; sleep 0.2; done"
             shell = f"({began}; hosts_link h2 0 down; {ended}; hosts_link h2 0 up) & {train}; rc=$?; wait; exit $rc"
             done = self.hosts(2, "200mbit", "bash", "-c", shell)
@@ -134,7 +134,7 @@ class ClusterTest(HostsCase):
             self.assertRegex(log, r"ended after \d+ s of waiting for rank [01]")
 
     def said_until(self, sentences, folder, *hosts, train, before="true"):
-        """What a start says that does not connect; it is ended when all these sentences are there."""
+        """The output of a start that does not connect. It is ended once all these sentences have been printed."""
         pathlib.Path(folder, "sentences").write_text("".join(f"{sentence}\n" for sentence in sentences))
         there = f"while read -r line; do grep -qF -- \"$line\" {folder}/said || exit 1; done < {folder}/sentences"
         told = f"while kill -0 $job && ! ({there}); do sleep 0.1; done"
@@ -150,7 +150,7 @@ class ClusterTest(HostsCase):
 --micro-batch 3 --threads 1 --max-steps 2 {' '.join(more)}".split())
 
     def test_ranks_of_uneven_hosts_have_their_own_machines_cores(self):
-        """Who is alone on its host comes to the same collective calls as those that share theirs, and has all cores."""
+        """A rank that is alone on its host makes the same collective calls as those that share theirs, and has all cores."""
         with tempfile.TemporaryDirectory(dir=TMPFS) as folder:
             self.small_cache(folder)
             train = f"{WINNOW} train {folder}/cache --out {folder}/run --net lenet --image-size 32 --batch-size 12 --micro-batch 3 --max-steps 2"
@@ -167,7 +167,7 @@ class ClusterTest(HostsCase):
             self.assertIn("4 ranks, rank 0 with ", done.stderr)
 
     def test_cards_of_one_address_on_two_hosts_are_named(self):
-        """MPI takes docker0 of the other host for a way to it, and waits for ever before a rank can say anything."""
+        """MPI takes docker0 of the other host for a route to it, and waits forever before a rank can report anything."""
         with tempfile.TemporaryDirectory(dir=TMPFS) as folder:
             self.small_cache(folder)
             sentences = ["--mca btl_tcp_if_include eth0"]
@@ -177,7 +177,7 @@ class ClusterTest(HostsCase):
                               f"{host} reaches {other} by eth0 {others}, but not by docker0 172.17.0.1, whose address {host} has too"]  # fmt: skip
             train = self.starting(folder, 2, "--stall-warning 2")
             self.said_until(sentences, folder, "--containers", 1, 2, "1gbit", train=train)
-            named = train.replace("hosts_mpirun", "hosts_mpirun --mca btl_tcp_if_include eth0")  # as it says
+            named = train.replace("hosts_mpirun", "hosts_mpirun --mca btl_tcp_if_include eth0")  # as the message advises
             done = self.hosts("--containers", 1, 2, "1gbit", "bash", "-c", named)
             self.assertEqual(done.returncode, 0, done.stderr)
 
@@ -201,7 +201,7 @@ class ClusterTest(HostsCase):
             self.assertNotIn("not reach", done.stderr)
 
     def test_heartbeats_that_are_held_up_stop_no_run(self):
-        """UDP does not pass: a sentence, and the run goes on."""
+        """UDP does not get through: a sentence, and the run continues."""
         with tempfile.TemporaryDirectory(dir=TMPFS) as folder:
             self.small_cache(folder)
             train = f"hosts_mpirun {WINNOW} train {folder}/cache --out {folder}/run --net lenet --image-size 32 --batch-size 8 --micro-batch 2 --threads 1 \
@@ -217,7 +217,7 @@ class ClusterTest(HostsCase):
         self.assertNotIn("waiting", said)
 
     def test_ranks_that_cannot_share_memory_send_messages(self):
-        """Ranks of one machine in process namespaces of their own, as in containers."""
+        """Ranks of one machine in separate process namespaces, as in containers."""
         mpirun = ["mpirun", "-np", "2", "--mca", "btl", "tcp,self", "--mca", "btl_tcp_if_include", "lo", "unshare", "--pid", "--fork", "--mount-proc"]
         bench = [WINNOW, "bench", "allreduce", "-b", "64K", "-e", "64K", "-n", "2", "--schedule", "ring,auto", "--json"]
         done = subprocess.run([*mpirun, *bench], capture_output=True, text=True, timeout=RUN_S, env={**os.environ, **local_mpi()})
@@ -232,7 +232,7 @@ class ClusterTest(HostsCase):
             eventually(lambda: hosts.poll() is not None or len(namespaces(hosts)) == 3, "hosts")
             self.assertIsNone(hosts.poll())
             hosts.send_signal(number)
-            hosts.stdin.close()  # the shell takes the signal when what it runs has ended
+            hosts.stdin.close()  # the shell takes the signal when the command that it runs has ended
             self.assertNotEqual(hosts.wait(timeout=PATIENCE_S), 0)
             self.assertEqual(namespaces(hosts), [])
 

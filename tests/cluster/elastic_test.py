@@ -1,4 +1,5 @@
-"""Machines that die and come back while winnow-elastic trains on them: it goes on without them and with them again, to the bits of a run that nothing happened to.
+"""Machines that die and come back while winnow-elastic trains on them: it continues without them and with them again.
+The result has the bits of an undisturbed run.
 
     elastic_test.py [--rounds N] [--seed S] [TEST...]
 
@@ -58,7 +59,7 @@ class Elastic:
         return self.said.read_text() if self.said.exists() else ""
 
     def until(self, condition, what):
-        """How long that took."""
+        """Waits until it is true. Returns the seconds that this took."""
         begin = time.monotonic()
         eventually(condition, lambda: f"{what}; it said:\n{self.text()}")
         return time.monotonic() - begin
@@ -67,7 +68,7 @@ class Elastic:
         return re.findall(r"starting on (.*), (\d+) ranks", self.text())
 
     def metrics(self):
-        """What changes with every start of a run, and the bytes of its metrics."""
+        """Returns values that change with every start of a run, and the bytes of its metrics."""
         path = self.run / "metrics.jsonl"
         return (path.stat().st_ino, path.stat().st_size) if path.exists() else (0, 0)
 
@@ -83,7 +84,7 @@ class Elastic:
         return took + self.until(lambda: self.metrics()[1] > size, f"a step of start {starts}")
 
     def stop(self):
-        """By the user's signal; its exit code."""
+        """Stops it with the user's signal. Returns its exit code."""
         os.kill(int((self.folder / "pid").read_text()), signal.SIGUSR1)
         return self.process.wait(timeout=PATIENCE_S)
 
@@ -135,7 +136,7 @@ class ElasticTest(HostsCase):
             self.assertEqual(job.starts()[-1], ("h1, h2, h3, h4", "4"))
         self.assertEqual(job.stop(), 75)
         step = self.check_same_as_undisturbed(job)
-        self.assertEqual(len(re.findall("restarts left", job.text())), ROUNDS)  # growing takes none
+        self.assertEqual(len(re.findall("restarts left", job.text())), ROUNDS)  # growing uses none
         print(f"{ROUNDS} deaths and returns in {step} steps: the same weights; from death to the next step {statistics.median(deaths):.1f} s, "
               f"at most {max(deaths):.1f} s, from return {statistics.median(returns):.1f} s, at most {max(returns):.1f} s", flush=True)  # fmt: skip
 

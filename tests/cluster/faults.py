@@ -16,11 +16,11 @@ import sys
 import time
 
 HOSTS = pathlib.Path(__file__).resolve().parent / "hosts"
-RANKS = 4  # one on each host
-BORNE_OUT_S = 10  # before a sentence, in which metrics bear out that a rank is slow
-SLOW_S = 45  # a rank is told of as slow for what it was in these seconds
+RANKS = 4  # one per host
+BORNE_OUT_S = 10  # before a sentence; during these seconds metrics must confirm that a rank is slow
+SLOW_S = 45  # a rank is reported as slow for its steps in these seconds
 IN_TIME = 15  # seconds from a fault to the sentence
-OLD_S = 10  # what a rank told last may be as old
+OLD_S = 10  # the largest age of a rank's last report
 RECIPE = ["--net", "lenet", "--image-size", "32", "--batch-size", "12", "--micro-batch", "3", "--reproducible", "--threads", "1",
           "--epochs", "100000", "--log-interval", "1"]  # fmt: skip
 SENTENCE = re.compile(
@@ -28,25 +28,25 @@ SENTENCE = re.compile(
     r"(?: holds up every step| is gone| are gone)?, last seen (?P<place>in step (?P<step>\d+), [a-z ,0-9]+|starting): (?P<reason>.*)"
 )
 KILLED = re.compile(r"process rank (\d+) with PID \d+ on node (\w+) exited on signal 9")
-PEER = re.compile(r"Peer host: +(\w+)")  # of MPI's own words, where it ends the ranks that the killed one was connected to
+PEER = re.compile(r"Peer host: +(\w+)")  # MPI's own message when it ends ranks that were connected to the killed one
 
 
 @dataclasses.dataclass
 class Said:
-    """A sentence of winnow's, by the terminal or by the log of a host."""
+    """A sentence of winnow's, from the terminal or from the log of a host."""
 
     by: str
     text: str
-    at: float  # it was read
-    after: float  # the look before that: it was not there yet
+    at: float  # time at which it was read
+    after: float  # time of the previous look, at which it was not there yet
     ranks: tuple = ()
     hosts: tuple = ()
     step: int = -1  # -1: none was named
     reason: str = ""
-    seconds: float = 0  # that it tells of, up to when it was said
+    seconds: float = 0  # the time that it reports on, up to its output
 
     def may_be_of(self, fault):
-        """Whether some of what it tells of was while the fault lasted, however late it was read."""
+        """Whether part of the time that it reports on was during the fault, however late it was read."""
         return bool(fault.began) and fault.began <= self.at and self.after - self.seconds - 1 <= (fault.over or self.at)
 
 
@@ -60,7 +60,7 @@ def parse(by, text, at, after):
 
 
 def make_cache(winnow, folder, images=384):
-    """Few images that can be learnt, 32 steps of RECIPE an epoch, as folder/cache."""
+    """Makes folder/cache of few learnable images, with 32 steps of RECIPE per epoch."""
     for i in range(images):
         path = folder / f"images/train/{i % 2}/{i}.ppm"
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -94,7 +94,7 @@ class Setup:
 
     winnow: str
     hung_disk: str
-    folder: pathlib.Path  # with cache, and runs
+    folder: pathlib.Path  # with cache and runs
     stall_s: float = 10
     hang_s: float = 1800
 
@@ -108,10 +108,10 @@ class Job:
         Job.count += 1
         self.setup, self.hosts, self.run = setup, hosts, run
         self.mark = f"{os.getpid()}-{Job.count}"
-        self.flag = run.parent / f"{run.name}-hangs"  # the disk of a host
+        self.flag = run.parent / f"{run.name}-hangs"  # makes the disk of a host hang
         self.err = run.parent / f"{run.name}-{Job.count}.err"
         self.said, self.lines, self.looked = [], {}, time.monotonic()
-        self.faults = []  # that happened to it
+        self.faults = []  # faults that happened to this job
         self.before, self.first_size = self.metrics_file(), None
         preload = {"LD_PRELOAD": setup.hung_disk, "HUNG_DISK_ROOT": setup.folder, "HUNG_DISK_FLAG": self.flag, "FAULTS_JOB": self.mark}
         words = [hosts.tools / "hosts_mpirun", *launch]
@@ -120,7 +120,7 @@ class Job:
         words += [setup.winnow, "train", setup.folder / "cache", "--out", run, *RECIPE,
                   "--stall-warning", setup.stall_s, "--hang-timeout", setup.hang_s,
                   "--checkpoint-hist", "2", *more]  # fmt: skip
-        self.logs = {host: len(self.log_lines(host)) for host in self.host_names()}  # lines of an earlier start
+        self.logs = {host: len(self.log_lines(host)) for host in self.host_names()}  # lines from an earlier start
         with open(self.err, "wb") as err:
             self.process = subprocess.Popen([str(word) for word in words], stdout=err, stderr=err)
 
@@ -133,7 +133,7 @@ class Job:
         return path.read_text().splitlines() if path.exists() else []
 
     def look(self):
-        """Keeps what was said since the last look."""
+        """Stores sentences since the last look."""
         now = time.monotonic()
         texts = {"terminal": [line.removeprefix("winnow: ") for line in self.text().split("\n")[:-1]]}
         for host, before in self.logs.items():
@@ -148,11 +148,11 @@ class Job:
         return self.err.read_text(errors="replace")
 
     def pid(self, rank):
-        """Of a rank's process, or None."""
+        """The process id of a rank, or None."""
         wanted = {f"OMPI_COMM_WORLD_RANK={rank}".encode(), f"FAULTS_JOB={self.mark}".encode()}
         for entry in pathlib.Path("/proc").iterdir():
             if entry.name.isdigit():
-                with contextlib.suppress(OSError):  # it is gone
+                with contextlib.suppress(OSError):  # the process has gone
                     if wanted <= set((entry / "environ").read_bytes().split(b"\0")):
                         return int(entry.name)
         return None
@@ -167,7 +167,7 @@ class Job:
         return path.read_bytes().count(b'"train.loss"') if path.exists() else 0
 
     def told_step(self):
-        """The step that a rank told of at the least, if it told OLD_S ago."""
+        """The least step that a rank has reported, if it reported OLD_S ago."""
         rows = self.metrics()
         return max((row["step"] for row in rows if row["wall"] < rows[-1]["wall"] - OLD_S), default=0)
 
@@ -176,7 +176,7 @@ class Job:
         return (path.stat().st_ino, path.stat().st_size) if path.exists() else (0, 0)
 
     def has_begun(self):
-        """Whether this start has done a step: it writes metrics.jsonl anew."""
+        """Whether this start has done a step: it begins a new metrics.jsonl."""
         file, size = self.metrics_file()
         if file in (0, self.before[0]):
             return False
@@ -184,7 +184,7 @@ class Job:
         return size > self.first_size
 
     def checkpoints(self):
-        """Steps of those that are complete."""
+        """Steps of the complete checkpoints."""
         found = (self.run / "checkpoints").glob("step-*/state.json")
         return sorted(int(path.parent.name.removeprefix("step-")) for path in found)
 
@@ -192,7 +192,7 @@ class Job:
         return self.process.poll() is not None
 
     def within(self, seconds, condition):
-        """Whether it came true; looks meanwhile at what is said."""
+        """Whether the condition became true in time. Reads new sentences meanwhile."""
         end = time.monotonic() + seconds
         while not (true := condition()) and time.monotonic() < end:
             self.look()
@@ -201,7 +201,7 @@ class Job:
         return bool(true)
 
     def ask_to_stop(self, seconds=300):
-        """At a checkpoint, as a user does; its exit code, None: it does not end."""
+        """Stops it at a checkpoint, as a user would. Returns its exit code; None if it does not end."""
         if not self.is_over():
             self.process.send_signal(signal.SIGUSR1)
         return self.process.returncode if self.within(seconds, self.is_over) else None
@@ -217,17 +217,17 @@ class Job:
 
 
 class Fault:
-    """What happens to one rank, or to its host. begin() and end() may be called once each."""
+    """What happens to one rank or to its host. begin() and end() may each be called once."""
 
-    reasons = ()  # one of these is in the sentence
-    ends_job = False  # by itself
-    is_stall = True  # all wait; or steps go on, slowly
-    lasts_s = 0  # at least
+    reasons = ()  # the sentence contains one of these
+    ends_job = False  # without help from outside
+    is_stall = True  # all ranks wait; otherwise steps continue slowly
+    lasts_s = 0  # minimum duration
 
     def __init__(self, rank):
         self.rank, self.host = rank, f"h{rank + 1}"
         self.began, self.step, self.named = 0.0, 0, None
-        self.since = 0.0  # when it could be seen
+        self.since = 0.0  # when it could first be noticed
         self.over = None  # when it ended
 
     kind = property(lambda self: next(name for name, of in KINDS.items() if of is type(self)))
@@ -246,7 +246,7 @@ class Fault:
         pass
 
     def is_named_by(self, said):
-        """The sentence is of this fault: rank, machine, reason, and a step in which it may have been."""
+        """Whether the sentence is about this fault: rank, machine, reason, and a step in which the rank may have been."""
         if self.rank not in said.ranks or self.host not in said.hosts:
             return False
         return said.may_be_of(self) and self.step <= said.step and any(reason in said.reason for reason in self.reasons)
@@ -266,7 +266,7 @@ class Frozen(Fault):
 
 
 class FrozenForEver(Frozen):
-    """SIGSTOP; --hang-timeout ends the job."""
+    """SIGSTOP for good; --hang-timeout ends the job."""
 
     ends_job = True
 
@@ -275,7 +275,7 @@ class FrozenForEver(Frozen):
 
 
 class Killed(Fault):
-    """SIGKILL. mpirun ends the others; under Open MPI 5 ranks may end themselves before, by a connection that is closed."""
+    """SIGKILL. mpirun ends the others. With Open MPI 5, ranks may first end themselves because a connection was closed."""
 
     reasons = ("gone", "killed or crashed", "exited on signal 9")
     ends_job = True
@@ -290,7 +290,7 @@ class Killed(Fault):
 
 
 class Cut(Fault):
-    """Link down, and up again."""
+    """Takes the link down, and up again."""
 
     reasons = ("nothing comes from its machine", "nothing comes from their machines", "nothing comes from any other machine")
     lasts_s = 20
@@ -311,7 +311,7 @@ class CutLong(Cut):
 
 
 class HungDisk(Fault):
-    """Reads, writes and syncs of the host wait."""
+    """Reads, writes and syncs on the host wait."""
 
     reasons = ("disk gives it no data", "disks give them no data", "its disk answer", "their disks answer")
 
@@ -324,11 +324,11 @@ class HungDisk(Fault):
 
 
 class Slowed(Fault):
-    """One tenth of the time of its host."""
+    """The host gets a tenth of the time."""
 
     reasons = ("computes slowly", "decodes its images slowly", "other work has its cores", "still computes", "still decodes")
     is_stall = False
-    # In a process that is there when it is time, whatever else this machine does.
+    # In a process that exists in advance and runs when it is time, whatever else this machine does.
     PULSE = """if True:
         import os, signal, sys, time
         pid = int(sys.argv[1])
@@ -351,7 +351,7 @@ class Slowed(Fault):
 
 
 class CoreTaken(Slowed):
-    """All its threads on one core, of which a process of real time takes nine tenths."""
+    """All its threads share one core, of which a real-time process takes nine tenths."""
 
     HOG = """if True:
         import os, time
@@ -388,14 +388,14 @@ KINDS = {"frozen": Frozen, "frozen for ever": FrozenForEver, "killed": Killed, "
 
 
 def note_named(job, faults):
-    """Notes of each fault the first sentence that names it."""
+    """Records for each fault the first sentence that names it."""
     for fault in faults:
         if fault.began and fault.named is None:
             fault.named = next((said for said in job.said if fault.is_named_by(said)), None)
 
 
 def is_confirmed(job, said):
-    """Whether the metrics bear out that the rank is the slowest, by more than a fifth of the median: on a busy machine one may be."""
+    """Whether the metrics confirm that the rank is the slowest, by more than a fifth of the median. On a busy machine one may be."""
     rows = [row for row in job.metrics() if row["step"] <= said.step]
     rows = [row for row in rows if row["wall"] >= rows[-1]["wall"] - BORNE_OUT_S]
     slow = [row for row in rows if row["ranks.slowest"] == said.ranks[0] and row["ranks.compute.max"] > 1.2 * row["ranks.compute.median"]]
@@ -403,7 +403,7 @@ def is_confirmed(job, said):
 
 
 def is_slow(job, rank):
-    """Whether metrics of the last twenty seconds show it, by half as much again as winnow asks for. On a busy machine all are slow."""
+    """Whether metrics of the last twenty seconds show it, by 1.5 times what winnow requires. On a busy machine all are slow."""
     rows = job.metrics()
     rows = [row for row in rows if row["wall"] >= rows[-1]["wall"] - 20]
     if len(rows) < 2:
@@ -418,7 +418,7 @@ def is_slow(job, rank):
 
 
 def accused_wrongly(job):
-    """Sentences about ranks that nothing happened to in the time that they tell of."""
+    """Sentences about ranks to which nothing happened in the time that they report on."""
 
     def is_wrong(said):
         faults = [fault for fault in job.faults if said.may_be_of(fault)]
@@ -429,14 +429,14 @@ def accused_wrongly(job):
         if "holds up every step" in said.text and is_confirmed(job, said):
             return False
         if "gone" in said.text and any(isinstance(fault, Killed) for fault in job.faults):
-            return False  # mpirun ends the others, too
+            return False  # mpirun ends the others as well
         if said.by == "terminal" and any(other.by != "terminal" and other.text == said.text for other in job.said):
-            return False  # mpirun brings late what a host said that was cut off; its log is judged
+            return False  # mpirun delivers messages of a disconnected host late; its log is judged instead
         if "no heartbeats from" in said.text or "heartbeats do not arrive" in said.text:
             return True
         if not said.ranks or set(said.ranks) <= hit:
             return False
-        # A host that is cut off sees no other one; messages that were lost are sent again later than heartbeats.
+        # A host that is cut off sees no other host. Lost messages are resent later than heartbeats.
         if "messages of MPI do not arrive" in said.reason:
             return not cuts
         by_itself = [cut for cut in cuts if said.by in (cut.host, "terminal") and said.reason.startswith("nothing comes from")]
@@ -480,7 +480,7 @@ def happen(job, faults, pause_s=0.0, patience_s=IN_TIME + 1):
 
 
 def same_as_undisturbed(job, reference):
-    """What differs from the undisturbed run in `reference`, in words; empty: nothing. It must be as long."""
+    """Differences to the undisturbed run in `reference`, in words; empty: none. It must have the same length."""
     wrong = []
     rows = job.metrics()
     if [row["step"] for row in rows] != list(range(1, len(rows) + 1)):
@@ -504,7 +504,7 @@ def census_of(run):
 
 
 def census_differs(job, reference):
-    """Likewise, of the census."""
+    """The same for the census."""
     mine, whole = census_of(job.run), census_of(reference)
     complete = [row for row in mine if row["complete"]]
     if complete != whole[: len(complete)]:
@@ -515,7 +515,7 @@ def census_differs(job, reference):
 
 
 def undisturbed(setup, steps):
-    """A run of one process to compare with, that long at least, with all its checkpoints."""
+    """A run of one process for comparison, at least that long, with all its checkpoints."""
     run = setup.folder / "undisturbed"
     have = sum('"train.loss"' in row for row in (run / "metrics.jsonl").read_text().splitlines()) if (run / "metrics.jsonl").exists() else 0
     if have < steps:

@@ -33,8 +33,8 @@ class FaultsTest(HostsCase):
         return job
 
     def meet(self, job, *hit):
-        """They happen, each is named, and nobody else is. A slow rank is where metrics show that it is."""
-        faults.happen(job, hit, patience_s=PATIENCE_S)  # how soon is for the benchmark to say
+        """Runs the faults. Each is named, and nobody else is. A rank is named as slow only if metrics show that it is."""
+        faults.happen(job, hit, patience_s=PATIENCE_S)  # the benchmark judges how soon
         for fault in hit:
             if isinstance(fault, faults.Slowed) and not fault.named and not faults.is_slow(job, fault.rank):
                 print("the machine is so busy that the slowed rank is no slower than others")
@@ -43,7 +43,7 @@ class FaultsTest(HostsCase):
         self.assertEqual(faults.accused_wrongly(job), [])
 
     def check(self, job):
-        """Stopped at a checkpoint, it is as if nothing had been."""
+        """Stopped at a checkpoint, the results are those of an undisturbed run."""
         job.within(PATIENCE_S, lambda: job.is_over() or job.checkpoints())
         self.assertEqual(job.ask_to_stop(), 75, job.text())
         reference = faults.undisturbed(self.setup_of, job.steps())
@@ -55,19 +55,19 @@ class FaultsTest(HostsCase):
         link = faults.Cut(3)
         link.lasts_s = 0
         rounds = [[faults.Frozen(1), link], [faults.HungDisk(2)], [faults.Slowed(1)]]
-        if os.environ.get("WINNOW_TEST_ALL") == "1":  # a machine that is busy takes cores of all
+        if os.environ.get("WINNOW_TEST_ALL") == "1":  # a busy machine takes cores from all ranks
             rounds.append([faults.CoreTaken(3)])
         for hit in rounds:
             self.meet(job, *hit)
             job.within(PATIENCE_S, lambda so_far=job.steps(): job.is_over() or job.steps() >= so_far + 3)
         self.check(job)
-        self.assertEqual(faults.accused_wrongly(job), [])  # nor in the meantime
+        self.assertEqual(faults.accused_wrongly(job), [])  # nor meanwhile
 
     def test_what_does_not_pass_is_named_and_the_run_ends_and_goes_on(self):
         self.setup_of.hang_s = HANG_S
         job = self.start("other")
         self.meet(job, faults.Killed(2))
-        self.assertNotIn(job.process.returncode, (0, 2, 3, 75), job.text())  # 137; under Open MPI 5 what ranks end by themselves with
+        self.assertNotIn(job.process.returncode, (0, 2, 3, 75), job.text())  # 137; with Open MPI 5, the codes with which ranks end by themselves
         job = self.start("other", "--resume", "auto")
         code = 75 if job.checkpoints() else 1
         self.meet(job, faults.FrozenForEver(0))

@@ -26,10 +26,10 @@ def shell(command, timeout=PATIENCE_S):
 
 
 def slurm_has_processes_of(job):
-    """Whether a slurmstepd of this Slurm still has a step of the job."""
+    """Whether a slurmstepd of this Slurm still runs a step of the job."""
     for entry in pathlib.Path("/proc").iterdir():
         if entry.name.isdigit():
-            with contextlib.suppress(OSError):  # it is gone
+            with contextlib.suppress(OSError):  # the process has gone
                 ours = os.environ["SLURM_CONF"].encode() in (entry / "environ").read_bytes()
                 if ours and (entry / "cmdline").read_bytes().startswith(f"slurmstepd: [{job}.".encode()):
                     return True
@@ -58,7 +58,7 @@ class Slurm(unittest.TestCase):
         return " ".join(map(str, [WINNOW, "train", self.cache, "--out", self.folder / out, *RECIPE, *more]))
 
     def only_task(self, number, command):
-        """A script that does so; a shell without a terminal would end at once."""
+        """A script with a single task; a shell without a terminal would end at once."""
         script = self.folder / f"task-{number}"
         script.write_text(f"#!/bin/bash\n[[ $SLURM_PROCID != {number} ]] || exec {command}\n")
         script.chmod(0o755)

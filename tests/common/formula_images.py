@@ -1,4 +1,4 @@
-"""The pictures of formula_images.h, for the makers of golden values."""
+"""The pictures of formula_images.h, for scripts that make golden values."""
 
 
 def formula_image(kind, width, height):

@@ -11,12 +11,11 @@ import sys
 
 
 def tests_of(text):
-    """The tests in a file's text, as unittest names them: Class.method, or Class. A class without a base is no TestCase, but what
-    others inherit from."""
+    """The tests in a file's text, as unittest names them: Class.method, or Class. A class without a base is no TestCase, but a base of others."""
     classes = {node.name: node for node in ast.parse(text).body if isinstance(node, ast.ClassDef)}
 
     def methods(name):
-        """All methods that a class has or inherits from one of this file."""
+        """All methods that a class has, or inherits from a class of this file."""
         found = {}
         for base in classes[name].bases:
             if isinstance(base, ast.Name) and base.id in classes:

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""test_folders.py: makes the folders of one run of CTest, and prints, as CTest reads it, the environment that names them.
+"""Makes the folders for one run of CTest, and prints the environment that names them in a form that CTest reads.
 
-TMPDIR is for files, WINNOW_TEST_TMPFS for those whose syncs shall cost nothing, in memory where there is room for that; TEST_TMPDIR,
-which GoogleTest reads, is the same, and Open MPI's ranks share memory by files in it. When CTest ends, however it ends, both go, and
-so do processes that tests left behind, and what caches in the folders have in memory."""
+TMPDIR is for files. WINNOW_TEST_TMPFS is for files whose syncs should cost nothing, in memory if there is room.
+TEST_TMPDIR, which GoogleTest reads, is the same; Open MPI's ranks share memory through files in it. However CTest ends,
+both folders are then removed, as are processes that tests left behind, and copies in memory of caches in these folders.
+"""
 
 import contextlib
 import os
@@ -16,13 +17,13 @@ import tempfile
 import time
 
 SHM = pathlib.Path("/dev/shm")
-ROOM = 1 << 30  # bytes that memory must have for it
-LOOKS = 100  # for processes, at most: some have no environment all their life
-OPEN_MPI = ("OMPI_MCA_btl_vader_backing_directory", "OMPI_MCA_btl_sm_backing_directory")  # of version 4, and of 5
+ROOM = 1 << 30  # bytes of memory that must be free for it
+LOOKS = 100  # looks for processes, at most: some never have an environment
+OPEN_MPI = ("OMPI_MCA_btl_vader_backing_directory", "OMPI_MCA_btl_sm_backing_directory")  # version 4, version 5
 
 
 def in_memory(folders):
-    """What winnow has in memory of caches in the folders: shards that a link of theirs leads to, and copies that say whose they are."""
+    """winnow's copies in memory of caches in the folders: shards that a link there points to, and copies that name their cache."""
     links = (entry for folder in folders for entry in folder.rglob("shards") if entry.is_symlink())
     found = {pathlib.Path(os.readlink(link)) for link in links}
     for copy in SHM.glob(f"winnow-{os.geteuid()}-*/copy.json"):
@@ -33,7 +34,9 @@ def in_memory(folders):
 
 
 def end_processes(names):
-    """Ends all processes whose environment has one of the names. Whether another look may find more: a process that begins has none yet."""
+    """Ends all processes whose environment has one of the names. Returns whether another look may find more: a process
+    that is starting has none yet.
+    """
     again = False
     for process in pathlib.Path("/proc").glob("[0-9]*"):
         try:
@@ -43,15 +46,15 @@ def end_processes(names):
             if any(name in environment for name in names):
                 os.kill(int(process.name), signal.SIGKILL)
                 again = True
-            elif not environment and os.readlink(process / "exe"):  # threads of the kernel have no program
+            elif not environment and os.readlink(process / "exe"):  # kernel threads have no program
                 again = True
         except OSError:
-            pass  # over, or another's
+            pass  # it has ended, or belongs to somebody else
     return again
 
 
 def remove(folders):
-    """Ends all processes whose environment names one of the folders, then removes them, and what is in memory of them."""
+    """Ends all processes whose environment names one of the folders. Then removes the folders, and their copies in memory."""
     names = [str(folder).encode() for folder in folders]
     for _ in range(LOOKS):
         if not end_processes(names):
@@ -62,7 +65,7 @@ def remove(folders):
 
 
 def remove_when_over(pid, folders):
-    """A process of its own that waits for another one's end."""
+    """Starts a process that waits for the end of another one."""
     watched = os.pidfd_open(pid)
     if os.fork():
         return

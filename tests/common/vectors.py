@@ -4,7 +4,7 @@ import json
 
 
 def print_vectors(about, **tables):
-    """One JSON object: what the numbers are, and tables by their names, each a list of objects, a row a line."""
+    """Prints one JSON object: a description of the numbers, and named tables, each a list of objects, one row per line."""
     print("{")
     print('"about": ' + json.dumps(about), end="")
     for name, rows in tables.items():
@@ -15,7 +15,7 @@ def print_vectors(about, **tables):
 
 
 def row_text(row):
-    """A tensor has a line of its own."""
+    """A row as text. A tensor has a line of its own."""
     text = ""
     for name, value in row.items():
         is_tensor = isinstance(value, dict) and "shape" in value
@@ -24,5 +24,5 @@ def row_text(row):
 
 
 def hash_text(value):
-    """A number of 64 bits: JSON's readers may keep 53 bits of one."""
+    """A 64-bit number as text: some readers of JSON keep only 53 bits."""
     return f"{value:016x}"

@@ -49,11 +49,11 @@ TITLED = ("python", "cpp")
 LIMIT = float(os.environ.get("DOCS_COMMAND_SECONDS", 300))
 SKIPPED = 77
 
-# --- What a page says
+# --- Contents of a page
 
 
 class Command:
-    """One command: `text` as bash takes it, the lines it should print (None: not said), and whether it may fail."""
+    """One command: `text` for bash, the lines it should print (None: not stated), and whether it may fail."""
 
     def __init__(self, line, text, hidden=False):
         self.line, self.text, self.hidden = line, text, hidden
@@ -67,7 +67,7 @@ class File:
 
 
 class Page:
-    """What is to be done, in order (`steps`), what is not run (`left`: line, reason), and `faults` of the page itself."""
+    """The steps of a page in order (`steps`), blocks that are not run (`left`: line, reason), and `faults` of the page itself."""
 
     def __init__(self, text):
         self.steps, self.left, self.faults = [], [], []
@@ -79,7 +79,7 @@ class Page:
         self.faults.append((at + 1, what))
 
     def read(self):
-        reason = None  # (index, why) of a `not run` whose block comes next
+        reason = None  # (index, reason) of a `not run` before the next block
         prose = Prose()
         i = 0
         while i < len(self.lines):
@@ -171,10 +171,10 @@ class Page:
 
 
 class Prose:
-    """Follows the lines outside blocks, to tell code by its indentation from text that belongs to a list or a note."""
+    """Follows the lines outside blocks, to tell indented code from text that belongs to a list or a note."""
 
     def __init__(self):
-        self.indents = []  # of the text of open lists and notes, inner ones last
+        self.indents = []  # of the text of open lists and notes, the innermost last
         self.blank = True
         self.code = False
 
@@ -204,7 +204,7 @@ class Prose:
 
 
 def stripped(lines):
-    """Without empty lines at both ends."""
+    """Without empty lines at either end."""
     lines = [line.rstrip() for line in lines]
     while lines and not lines[0]:
         lines.pop(0)
@@ -231,7 +231,7 @@ WILD = re.compile(
 
 @functools.lru_cache(maxsize=None)
 def pattern(line):
-    """What a line of output has to match where the page says `line`."""
+    """A pattern that output must match where the page has `line`."""
     out, end = "", 0
     for found in WILD.finditer(line.strip()):
         out += re.escape(line.strip()[end : found.start()])
@@ -246,8 +246,8 @@ def line_matches(expected, got):
 
 
 def matches(expected, got):
-    """Whether the lines `got` are what the page says, `...` being any number of lines."""
-    reached = {0}  # how many lines of `got` what came so far may have taken
+    """Whether the lines `got` match the page, where `...` stands for any number of lines."""
+    reached = {0}  # possible numbers of lines of `got` that the lines so far have taken
     for line in expected:
         if line.strip() == "...":
             reached = set(range(min(reached), len(got) + 1)) if reached else set()
@@ -257,7 +257,7 @@ def matches(expected, got):
 
 
 def aligned(expected, got):
-    """`got` with what matches as on the page, and `...` for what that stands for."""
+    """`got` with matching lines as on the page, and `...` for those that it stands for."""
     shown, at = [], 0
     for i, line in enumerate(expected):
         if line.strip() == "...":
@@ -281,7 +281,7 @@ def difference(expected, got):
 
 
 class Shell:
-    """One bash in a fresh folder, which commands are given to one after the other."""
+    """One bash in a fresh folder, which runs commands one after another."""
 
     def __init__(self):
         self.top = pathlib.Path(tempfile.mkdtemp(prefix="winnow-docs-"))
@@ -308,7 +308,7 @@ class Shell:
         } | local_mpi() | ({"PYTHONPATH": os.environ["WINNOW_PACKAGE"]} if "WINNOW_PACKAGE" in os.environ else {})  # fmt: skip
 
     def run(self, text):
-        """Exit code and lines printed. The code is None where it took too long or the shell ended."""
+        """Exit code and printed lines. The code is None if it took too long or the shell ended."""
         script, output = self.own / "command", self.own / "output"
         script.write_text(text.replace("/usr/share/doc/winnow/", f"{DOCS}/") + "\n")
         output.write_bytes(b"")
@@ -330,7 +330,7 @@ class Shell:
 
     def __exit__(self, *ignored):
         try:
-            os.killpg(self.bash.pid, signal.SIGKILL)  # and what was left in the background
+            os.killpg(self.bash.pid, signal.SIGKILL)  # including background processes
         except ProcessLookupError:
             pass
         self.bash.wait()
@@ -344,7 +344,7 @@ PHOTOS_NEED = "import numpy, PIL"
 
 @functools.lru_cache(maxsize=None)
 def python():
-    """The Python for pages: one that can make the example pictures, if there is one."""
+    """The Python for pages: one that can make the example pictures, if there is any."""
     for candidate in ("/usr/bin/python3", sys.executable):  # Debian's first: pictures depend on Pillow
         if os.path.exists(candidate) and not subprocess.run([candidate, "-c", PHOTOS_NEED], capture_output=True).returncode:
             return candidate
@@ -352,7 +352,7 @@ def python():
 
 
 def missing_for(page):
-    """What this machine lacks to run a page, as a sentence, or nothing."""
+    """What this machine lacks to run a page, as a sentence; empty if nothing."""
     texts = [step.text for step in page.steps if isinstance(step, Command)]
     if any("example_photos.py" in text for text in texts):
         if subprocess.run([python(), "-c", PHOTOS_NEED], capture_output=True).returncode:
@@ -373,7 +373,7 @@ def indented(lines):
 
 
 def check(shell, command, show):
-    """Runs a command. What is wrong, as text, and whether the page can go on."""
+    """Runs a command. Returns the fault as text, and whether the page can continue."""
     begin = time.monotonic()
     code, got = shell.run(command.text)
     if show:
@@ -388,7 +388,7 @@ def check(shell, command, show):
 
 
 def run_page(name, page, show):
-    """Runs a page; how many things are wrong."""
+    """Runs a page. Returns the number of faults."""
     wrong, begin = 0, time.monotonic()
     with Shell() as shell:
         for step in page.steps:

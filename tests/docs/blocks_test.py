@@ -1,4 +1,4 @@
-"""What blocks.py takes as equal, and what it reads in a page."""
+"""The output that blocks.py treats as equal, and how it reads a page."""
 
 import os
 import pathlib

@@ -1,4 +1,4 @@
-"""tools/site: the pages of docs/ and of every command make a site without dead links, and what would be a fault is found."""
+"""tools/site: the pages of docs/ and of every command make a site without dead links. Faults in pages are found."""
 
 import os
 import pathlib
@@ -46,7 +46,7 @@ class Site(Case):
         self.assertIn('<dt id="add--hash">', (site / "reference" / "commands" / "index.html").read_text())
         self.assertTrue((site / "schemas" / "dedup.schema.json").exists())
         self.assertIn("winnow ingest", (site / "search" / "from_file.js").read_text())
-        for page in site.rglob("*.html"):  # whatever the paths of this machine are, no page names them
+        for page in site.rglob("*.html"):  # no page contains the paths of this machine
             self.assertNotIn(str(ROOT), page.read_text(), page)
 
     def test_without_a_program(self):

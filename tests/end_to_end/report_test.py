@@ -98,7 +98,7 @@ class Report(Case):
         files = sum(f.stat().st_size for f in [*(cache / "shards").iterdir(), cache / "ledger.jsonl",
                                                cache / "fingerprints" / "table"])  # fmt: skip
         self.assertEqual(result.json()["cache_bytes"], files)
-        # With no output folder, and a path where none is possible: it refuses what an ingest refuses.
+        # The output folder need not exist. What an ingest refuses is refused.
         self.ok("ingest", self.folder / "mixed", "--out", self.folder / "not" / "there", "--estimate")
         self.assertFalse((self.folder / "not").exists())
         self.assertEqual(tree_bytes(self.folder), before)

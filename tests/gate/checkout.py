@@ -1,4 +1,4 @@
-"""The checkout that is tested: its commit, and what that changes."""
+"""The checkout under test: its commit, and what that changes."""
 
 import os
 import pathlib
@@ -8,7 +8,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 
 def git(*words):
-    """What git prints, or None where it cannot say, as in an unpacked archive."""
+    """The output of git, or None if it cannot say, as in an unpacked archive."""
     try:
         done = subprocess.run(["git", "-C", ROOT, *words], capture_output=True, text=True)
     except FileNotFoundError:
@@ -17,7 +17,7 @@ def git(*words):
 
 
 def digest():
-    """The commit's, in hexadecimal; 0 without git."""
+    """The digest of the commit, in hexadecimal; 0 without git."""
     return git("rev-parse", "HEAD") or "0"
 
 
@@ -36,7 +36,7 @@ def base():
 
 
 def changed(since):
-    """Paths of files that differ from those of the commit `since`, also those that are not committed; none where it is None."""
+    """Paths of files that differ from the commit `since`, including uncommitted ones; none if it is None."""
     if since is None:
         return set()
     tracked = git("diff", "--name-only", since) or ""

@@ -10,8 +10,8 @@ import re
 
 PARTS = 12
 REST = {"slow", "package", "cluster", "evidence"}
-UNKNOWN_S = 60.0  # what a test that its labels leave to the rest counts where it was not measured
-SLOW_S = 2  # seconds of a core from which on a test is slow, whatever its labels
+UNKNOWN_S = 60.0  # cost of a test that its labels leave to the rest but that was not measured
+SLOW_S = 2  # seconds of a core from which a test is slow, whatever its labels
 
 
 @dataclasses.dataclass(frozen=True)
@@ -22,7 +22,7 @@ class Test:
 
 
 def read_costs(text):
-    """{name: (seconds of a core, seconds)} of a table with a row for each test: both, the cores it has, and its name."""
+    """{name: (seconds of a core, seconds)} from a table with a row per test: both, its number of cores, and its name."""
     costs = {}
     for line in text.splitlines():
         if line and not line.startswith("#"):
@@ -32,14 +32,14 @@ def read_costs(text):
 
 
 def cost_of(labels, measured):
-    """The seconds of a core that a test counts; `measured`: those it took, or None."""
+    """The cost of a test in seconds of a core; `measured` is its measured cost, or None."""
     if measured is not None:
         return measured
     return UNKNOWN_S if set(labels) & REST else 0.0
 
 
 def page_of(test):
-    """The page whose examples a test runs, as a path of the repository, or None."""
+    """The page whose examples a test runs, as a path in the repository, or None."""
     name = test.name.removeprefix("docs.")
     if "docs" not in test.labels or not name.endswith(".md"):
         return None
@@ -53,7 +53,7 @@ def verbs_in(text):
 
 
 def verb_of(path, verbs):
-    """The verb whose source a file is: tools/cmd_VERB.cpp, tools/VERB_*, app/VERB/*; or None."""
+    """The verb to whose source a file belongs: tools/cmd_VERB.cpp, tools/VERB_*, app/VERB/*; or None."""
     parts = pathlib.PurePosixPath(path).parts
     if len(parts) < 2 or parts[0] not in ("app", "tools"):
         return None
@@ -63,7 +63,7 @@ def verb_of(path, verbs):
 
 
 def pages_to_run(pages, changed):
-    """Those of {page: its text} that changed themselves, or call a verb of which a source changed."""
+    """The pages of {page: text} that changed, or that call a verb whose source changed."""
     called = {page: verbs_in(text) for page, text in pages.items()}
     verbs = set().union(*called.values())
     changed_verbs = {verb_of(path, verbs) for path in changed}
@@ -80,7 +80,7 @@ def is_of_the_rest(test, pages):
 
 
 def parts_of(rest):
-    """The rest in twelve parts that cost as equally much as can be: the costliest first, each to the part that has least."""
+    """The rest in twelve parts of nearly equal cost: the costliest test first, each to the cheapest part."""
     parts = [[] for _ in range(PARTS)]
     for test in sorted(rest, key=lambda test: (-test.cost, test.name)):
         min(parts, key=lambda part: (sum(other.cost for other in part), len(part))).append(test)
@@ -96,6 +96,6 @@ def choose(tests, pages, digest):
 
 
 def headers_to_compile(headers, changed, digest):
-    """Those of the public headers that changed, and a twelfth of the others."""
+    """The public headers that changed, and a twelfth of the others."""
     others = sorted(set(headers) - set(changed))
     return sorted(set(headers) & set(changed)) + others[int(digest, 16) % PARTS :: PARTS]

@@ -1,4 +1,4 @@
-"""The tests that a build's CTest has."""
+"""The tests in a build's CTest."""
 
 import json
 import pathlib
@@ -22,12 +22,12 @@ def properties(test):
 
 
 def costs():
-    """What tests/gate/costs.txt has; see choice.read_costs."""
+    """The contents of tests/gate/costs.txt; see choice.read_costs."""
     return choice.read_costs(COSTS.read_text()) if COSTS.exists() else {}
 
 
 def tests_of(build):
-    """The tests of a build, in the order of their numbers, which begin at 1."""
+    """The tests of a build in the order of their numbers, which begin at 1."""
     known = costs()
     tests = []
     for test in listed(build):
@@ -38,7 +38,7 @@ def tests_of(build):
 
 
 def words_for(build, tests, chosen):
-    """CTest's words for some of tests_of(build): there are too many for a regular expression."""
+    """CTest's arguments for some of tests_of(build): there are too many for a regular expression."""
     numbers = {test.name: i for i, test in enumerate(tests, 1)}
     file = pathlib.Path(build) / "Testing" / "chosen.txt"
     file.parent.mkdir(exist_ok=True)

@@ -54,7 +54,7 @@ class Choosing(unittest.TestCase):
         self.assertLess(max(costs) - min(costs), max(test.cost for test in rest))
 
     def test_a_long_digest_chooses(self):
-        self.assertEqual(choice.choose(tests(), set(), "f" * 39 + "e")[2], 3)  # 16^40 - 2 leaves 2
+        self.assertEqual(choice.choose(tests(), set(), "f" * 39 + "e")[2], 3)  # 16^40 - 2 has remainder 2
 
     def test_pages(self):
         for changed, run in ((set(), set()), ({"docs/dedup.md"}, {"docs/dedup.md"}), ({"tools/cmd_dedup.cpp"}, {"docs/dedup.md"}),
@@ -170,7 +170,7 @@ class Running(unittest.TestCase):
 
 
 class Folders(unittest.TestCase):
-    """tests/common/test_folders.py, with a process in CTest's place."""
+    """tests/common/test_folders.py, with a process in place of CTest."""
 
     @unittest.skipUnless(os.access("/dev/shm", os.W_OK), "a machine without /dev/shm")
     def test_nothing_is_left_when_ctest_ends(self):

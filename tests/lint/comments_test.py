@@ -15,7 +15,7 @@ SENTENCE = "// This sentence about a cache is as long as a line of a comment may
 
 class Comments(unittest.TestCase):
     def lint(self, text, name="dedup/lists/pairs.h"):
-        """The kinds of what is found in a file of that text."""
+        """The kinds of findings in a file with this text."""
         return [finding.split(": ")[1] for finding in check_comments.findings_in(name, text)]
 
     def test_walls(self):

@@ -1,4 +1,4 @@
-"""The linter of shapes catches what it is there to catch, however it is written, and nothing else."""
+"""The linter of shapes finds what it should, however it is written, and nothing else."""
 
 import pathlib
 import subprocess
@@ -14,7 +14,7 @@ def statements(count):
 
 
 def function(head, lines):
-    """A function of so many lines, of which `head` may take several."""
+    """A function of this many lines, of which `head` may take several."""
     return f"{head} {{\n{statements(lines - 1 - len(head.splitlines()))}}}\n"
 
 
@@ -25,7 +25,7 @@ class Shape(unittest.TestCase):
         self.root = pathlib.Path(holder.name)
 
     def lint(self, *more, **files):
-        """Findings for {path with __ for a slash: text}; a file without a suffix is a .cpp."""
+        """Findings for {path with __ for a slash: text}. A file without a suffix is a .cpp."""
         for name, text in files.items():
             path = self.root / (name.replace("__", "/") + ("" if "_h" in name[-2:] else ".cpp"))
             path = path.with_name(path.name.removesuffix("_h") + ".h") if name.endswith("_h") else path

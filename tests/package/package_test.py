@@ -1,4 +1,4 @@
-"""What cmake --install puts somewhere, a project that is built against it, and Debian's packages."""
+"""The files of cmake --install, a project that is built against them, and Debian's packages."""
 
 import functools
 import os
@@ -66,7 +66,7 @@ class Install(Case):
                 self.assertEqual(text, made.read_text(), there)
 
     def test_headers(self):
-        """The public ones, all of them: what one includes is there, too, and no private one is."""
+        """All public headers are installed, with everything that they include, and no private ones."""
         top = next(installed().glob("include/winnow"))
         headers = {str(path.relative_to(top)): path.read_text() for path in top.rglob("*.h")}
         self.assertGreater(len(headers), 100)
@@ -76,7 +76,7 @@ class Install(Case):
                 self.assertIn(included, headers, f"{name} includes it")
 
     def test_example(self):
-        """A project of its own finds winnow, and both libraries give what the program gives."""
+        """A separate project finds winnow, and both libraries give the program's results."""
         build = scratch("example")
         call(CMAKE, "-S", EXAMPLE, "-B", build, f"-DCMAKE_PREFIX_PATH={installed()}")
         call(CMAKE, "--build", build)
@@ -123,7 +123,7 @@ class Packages(Case):
         self.assertIn("openmpi-bin", self.field("winnow", "Recommends"))
 
     def test_contents(self):
-        """Nothing but these places, and both packages have no file together."""
+        """Packages have no files elsewhere, and no file in common."""
         seen = set()
         for package in packages():
             files = []
@@ -162,7 +162,7 @@ class Packages(Case):
 
 class Wheel(Case):
     def test_the_page_says_where_it_runs(self):
-        """What wheels ask of a system is what docs/install.md says."""
+        """The requirements of wheels are those that docs/install.md states."""
         page = (ROOT / "docs" / "install.md").read_text()
         project = (ROOT / "pyproject.toml").read_text()
         glibc = re.search(r"manylinux_2_(\d+)_", (ROOT / "tools" / "wheel").read_text())[1]
@@ -179,7 +179,7 @@ class Wheel(Case):
         project = (ROOT / "pyproject.toml").read_text()
         folders = re.findall(r"^ *add_subdirectory\((\w+)\)", (ROOT / "CMakeLists.txt").read_text(), re.MULTILINE)
         self.assertIn("app", folders)
-        for folder in set(folders) - {"tests"}:  # of which a wheel needs none
+        for folder in set(folders) - {"tests"}:  # a wheel needs no tests
             self.assertIn(f'"/{folder}/', project)
 
     def test_no_mpi_is_named_as_the_program_names_it(self):
@@ -197,7 +197,7 @@ class Sources(Case):
 
 
 class Archive(Case):
-    """Its bin/winnow, with a program beside it that says how it was called."""
+    """Its bin/winnow, next to a program that prints how it was called."""
 
     def unpacked(self, name):
         to = scratch(name) / "any folder"
@@ -209,7 +209,7 @@ class Archive(Case):
         return to / "bin" / "winnow"
 
     def started_on(self, start, machine, library):
-        """With a uname and a getconf that answer so; library None: getconf fails, as musl's does."""
+        """Started with a uname and a getconf that answer like this. library None: getconf fails, as musl's does."""
         tools = pathlib.Path(tempfile.mkdtemp(dir=start.parent))
         for name, body in (("uname", f"echo {machine}"), ("getconf", "exit 1" if library is None else f"echo {library}")):
             (tools / name).write_text(f"#!/bin/sh\n{body}\n")

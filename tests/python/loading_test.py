@@ -1,4 +1,4 @@
-"""Loaders as guests of a process and a machine: shards in memory, processes beside them, caches that go, and nothing left behind."""
+"""Loaders as guests of a process and a machine: shards in memory, other processes, caches that are removed, and nothing left behind."""
 
 import importlib.util
 import itertools
@@ -98,7 +98,7 @@ class Memory(InMemory):
         self.refused(2, ["nothing of"], *drop)
         pid = os.fork()
         if pid == 0:
-            del again  # the parent's, who goes on with it
+            del again  # the parent still uses it
             os._exit(0)
         self.assertEqual(os.waitpid(pid, 0)[1], 0)
         self.refused(2, ["nothing of"], *drop)
@@ -113,7 +113,7 @@ class Memory(InMemory):
     def test_memory_alone_is_that_of_the_machine(self):
         self.addCleanup(run, "cache", "drop", self.path)
         if str(self.path).startswith("/dev/shm"):
-            self.assertIsNone(self.loader(memory_dir=None, memory=True).copied_to)  # it is there already, as winnow train says
+            self.assertIsNone(self.loader(memory_dir=None, memory=True).copied_to)  # it is already there, as winnow train reports
             return
         self.assertTrue(self.loader(memory_dir=None, memory=True).copied_to.startswith("/dev/shm/"))
 
@@ -204,7 +204,7 @@ except KeyboardInterrupt:
 
 
 class Machines:
-    """Ranks, each taken for a machine that holds its part: what holds whatever they reach each other by."""
+    """Ranks that are each treated as a machine with its own part. This holds for any way in which they communicate."""
 
     CODE = """
 import json, os, signal, sys, time, numpy, winnow
@@ -249,13 +249,13 @@ told(seen + [batch.digest() for batch in own])
                 plain = {name: value for name, value in more.items() if name != "replicas"}
                 self.assertEqual(self.sums([rank[at][0] for rank in told]), digests_of(self.path, 8, **plain))
                 self.assertEqual(len({rank[at][1] for rank in told}), 3)
-                # Of two replicas on three machines, the first machine has one to itself.
+                # With two replicas on three machines, the first machine has one to itself.
                 self.assertEqual([rank[at][2] > 0 for rank in told], [more.get("replicas") != 2, True, True])
         whole = digests_of(self.path, 9)
         self.assertEqual(self.sums([rank[-1] for rank in told]), whole[5:6] + whole[:3])  # epochs begin at batches 0, 3, 6
         copies = [json.loads(path.read_text()).get("ids", [[0, 119]]) for path in self.memory.glob("*/copy.json")]
         held = sorted(sum(last - first + 1 for first, last in runs) for runs in copies)
-        self.assertEqual((len(held), sum(held), held[-1]), (6, 120 + 240, 120))  # of one replica, and of two
+        self.assertEqual((len(held), sum(held), held[-1]), (6, 120 + 240, 120))  # one replica, and two
         self.assertLess(held[-2], 80)
 
     def test_a_state_goes_on_on_another_number_of_machines(self):
@@ -316,7 +316,7 @@ end = d.destroy_process_group
         return started
 
     def told(self, ranks, code, commands=None):
-        """What each rank told, in rows; they all end well and say nothing."""
+        """Rows of what each rank reported. All must end well and print nothing else."""
         started = self.start(ranks, code, commands)
         ended = [process.communicate(timeout=300) for process in started]
         self.assertEqual([(process.returncode, err) for process, (_, err) in zip(started, ended, strict=True)], [(0, "")] * ranks)
@@ -352,7 +352,7 @@ except KeyboardInterrupt:
     told("stopped")
 """)  # fmt: skip
         self.assertEqual(ranks[0].stdout.readline(), '"begun"\n')
-        time.sleep(1)  # most often it waits by then; it is stopped wherever it is
+        time.sleep(1)  # usually it waits by then; it is stopped wherever it is
         ranks[0].send_signal(signal.SIGINT)
         self.assertEqual(ranks[0].stdout.readline(), '"stopped"\n')
         ranks[1].kill()
@@ -375,7 +375,7 @@ except (LookupError, winnow.SystemFault) as error:
                          [(0, '"SystemFault"\n'), (0, '"LookupError"\n')], said)  # fmt: skip
 
     def test_an_end_right_after_a_call_says_nothing(self):
-        """A thread of gloo is still at the tensors of the last call then. The interpreter's lock is kept from it, to be sure of that."""
+        """A gloo thread still uses the tensors of the last call then. To make sure of that, it is denied the interpreter's lock."""
         script = self.folder / "ends.py"
         script.write_text(f"""
 import os, sys, numpy, torch, torch.distributed
@@ -462,7 +462,7 @@ class Processes(Package):
                 carry(loader)
 
     def test_processes_that_are_forked_or_spawned_make_their_own(self):
-        """Beside one whose threads are at work."""
+        """Next to one whose threads are working."""
         here = winnow.Loader(self.path, 36, augment="cifar", tensors="numpy")
         first = here.next().digest()
         expected = digests_of(self.path)
@@ -491,7 +491,7 @@ with open(folder / f"rank-{rank}", "w") as out:
 """
 
     def test_random_kills_repeat_and_lose_nothing(self):
-        """All ranks are killed at any time, as by a machine that goes, and go on with another number of them."""
+        """All ranks are killed at any time, as when a machine goes, and another number of ranks resumes."""
         last, most = 24, 50 if ALL else 6
         script = self.folder / "rank.py"
         script.write_text(self.RANK)
@@ -515,7 +515,7 @@ with open(folder / f"rank-{rank}", "w") as out:
                 self.assertLessEqual({rank.wait() for rank in ranks}, {0, -signal.SIGKILL})
                 length = length or time.monotonic() - begin
                 parts = [path.read_text().split("\n")[:-1] if path.exists() else [] for path in (folder / f"rank-{rank}" for rank in range(count))]
-                steps = list(zip(*([json.loads(line) for line in part] for part in parts)))  # that all ranks have done
+                steps = list(zip(*([json.loads(line) for line in part] for part in parts)))  # completed by all ranks
                 reached = at + len(steps)
                 saved = [step for step in range(at + 1, reached + 1) if step == last or (folder / f"state-{step}").exists()]
                 for rows in steps[: (saved[-1] if saved else at) - at]:
@@ -544,7 +544,7 @@ def at_once_or_fails(picture):
 
 class Faults(Package):
     def test_a_cache_that_is_deleted_while_it_is_open(self):
-        """What is open goes on, and what is not says so."""
+        """Whatever is open continues to work; opening it again gives an error."""
         expected = digests_of(self.path, 6)
         cache = winnow.Cache(self.path)
         payloads = [record.payload for record in cache]
@@ -553,7 +553,7 @@ class Faults(Package):
         dataset = winnow.Dataset(cache)
         shutil.rmtree(self.path)
         seen += [loader.next().digest() for _ in range(3)]
-        loader.close()  # and begun again
+        loader.close()  # and started again
         seen += [loader.next().digest() for _ in range(2)]
         self.assertEqual(seen, expected)
         self.assertEqual([record.payload for record in cache], payloads)
@@ -563,7 +563,7 @@ class Faults(Package):
             with self.assertRaisesRegex(winnow.Error, re.escape(str(self.path))):
                 call()
         pid = os.fork()
-        if pid == 0:  # a child would open it anew
+        if pid == 0:  # a child would have to open it again
             try:
                 cache[0]
             except winnow.Error:
@@ -651,7 +651,7 @@ class Lifetimes(Package):
         return bytes_held, len(os.listdir("/proc/self/task")), len(os.listdir("/proc/self/fd"))
 
     def test_many_loaders_leave_nothing(self):
-        """Left in the middle, closed, read from memory, iterated, and failed ones: 300, and 10,000 with WINNOW_TEST_ALL=1."""
+        """Left half-way, closed, read from memory, iterated, and failed: 300, or 10,000 with WINNOW_TEST_ALL=1."""
         memory = self.folder / "memory"
         memory.mkdir()
 

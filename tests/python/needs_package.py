@@ -1,4 +1,4 @@
-"""Imported first by tests of the Python package: where that cannot be had, the test says why and is skipped."""
+"""Imported first by tests of the Python package: if it is not available, the test says why and is skipped."""
 
 import importlib.metadata
 import pathlib
@@ -23,8 +23,8 @@ except ModuleNotFoundError as lacking:
 
 
 def torchrun(ranks):
-    """What follows the name of a Python to start so many ranks."""
+    """The arguments after the name of a Python that start this many ranks."""
     words = ["-m", "torch.distributed.run", "--standalone", "--nproc_per_node", str(ranks)]
     if sys.version_info >= (3, 11) and importlib.metadata.version("torch").startswith("1."):
-        words += ["--redirects", "1", "--tee", "1"]  # torch 1.13 there (Debian 12) starts nothing by its default of none
+        words += ["--redirects", "1", "--tee", "1"]  # with its default of none, torch 1.13 (Debian 12) starts nothing there
     return words

@@ -1,4 +1,4 @@
-"""The package winnow: what it gives is what the program does, byte for byte."""
+"""The package winnow gives what the program gives, byte for byte."""
 
 import inspect
 import json
@@ -25,7 +25,7 @@ MASK = (1 << 64) - 1
 
 
 class Package(Case):
-    """One cache of 96 gray images of 20 x 20, of which some are copies, for all tests."""
+    """One cache for all tests: 96 grey images of 20 x 20, some of them copies."""
 
     SIDE = 20
 
@@ -45,7 +45,7 @@ class Package(Case):
         self.ok("ingest", self.source, "--out", self.path)
 
     def python(self, code, **environment):
-        """What a fresh interpreter prints."""
+        """The output of a fresh interpreter."""
         done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=300,
                               env={**os.environ, **environment})  # fmt: skip
         self.assertEqual(done.returncode, 0, done.stderr)
@@ -62,7 +62,7 @@ class Import(Package):
         self.assertEqual(said, "False")
 
     def test_stubs_name_what_there_is(self):
-        """Both ways; what the types are, mypy cannot see in a module of C++."""
+        """In both directions. mypy cannot see the types in a module of C++."""
         import ast
 
         from winnow import _core
@@ -283,7 +283,7 @@ class Selections(Package):
         self.ok("dedup", self.path, "--name", "seen", "--verify")
         seen = self.cache.selection("seen")
 
-        def of_pairs(selection):  # what it tells of those that go for another
+        def of_pairs(selection):  # what it reports about removed samples
             return {(group, id): probability for group, id, probability in
                     ((row["group"], row["id"], row["probability"]) for row in self.cache.groups(selection, frame=False)) if probability}  # fmt: skip
 
@@ -297,7 +297,7 @@ class Selections(Package):
                 self.cache.write(made)
                 self.assertTrue((self.path / "selections/made.groups").exists())
                 self.assertEqual(of_pairs("made"), told)
-        # By its own name it is kept with them, too; another's groups are no longer known beside it.
+        # Under its own name, its groups are kept with it. Groups of another selection are no longer known.
         self.cache.write(seen.with_weights(weights))
         self.assertEqual(of_pairs("seen"), told)
         other = (self.cache.selection("seen") & self.cache.selection("near")).named("other")
@@ -376,7 +376,7 @@ class Loaders(Package):
         return winnow.Loader(self.path, 36, **{"tensors": "numpy", **more}, rank=rank, ranks=ranks)
 
     def digests(self, ranks, steps, first=0, states=None, **more):
-        """Of each step the sum over the ranks, each a loader of its own."""
+        """For each step, the sum over ranks; each rank has its own loader."""
         loaders = [self.loader(rank, ranks, **more) for rank in range(ranks)]
         for loader in loaders:
             if states:
@@ -470,7 +470,7 @@ class Loaders(Package):
         whole = [batch.digest() for batch in self.loader(epochs=1)]
         loader = self.loader()
         first = next(iter(loader))
-        loader.set_epoch(0)  # it is there already
+        loader.set_epoch(0)  # it is already there
         self.assertEqual([first.digest()] + [batch.digest() for batch in loader], whole)
         loader.set_epoch(0)
         self.assertEqual([batch.digest() for batch in loader], whole)
@@ -481,7 +481,7 @@ class Loaders(Package):
         images, digest = batch.images, batch.digest()
         copy = images.copy()
         for _ in range(8):
-            loader.next()  # memory of batches that nobody looks at is used again; this is looked at
+            loader.next()  # memory of unreferenced batches is reused; this batch is referenced
         loader.close()
         del loader, batch
         self.assertTrue((images == copy).all())
@@ -539,7 +539,7 @@ class Evaluations(Package):
         for ranks in (1, 2, 5):
             with self.subTest(ranks=ranks):
                 parts = [winnow.Evaluation(cache, 7, rank=rank, ranks=ranks, tensors="numpy") for rank in range(ranks)]
-                for _ in range(2):  # anew each time
+                for _ in range(2):  # new each time
                     batches = [batch for part in parts for batch in part]
                     self.assertEqual([int(id) for batch in batches for id in batch.ids], test)
                     self.assertLessEqual(max(len(batch) for batch in batches), 7)
@@ -548,7 +548,7 @@ class Evaluations(Package):
         self.assertEqual((parts[0].samples, parts[0].leaked.tolist()), (24, []))
 
     def test_what_leaks(self):
-        """A test picture that train has too is looked at all the same, and named."""
+        """A test picture that is also in train is still compared, and named."""
         images = [self.image(self.SIDE, 1) for _ in range(8)]
         self.write_idx(self.folder / "leaky", "train", images, [0] * 8, self.SIDE)
         self.write_idx(self.folder / "leaky", "t10k", [self.image(self.SIDE, 1), images[2]], [0, 0], self.SIDE)
@@ -643,7 +643,7 @@ class Dedup(Package):
 
 
 class Decisions(Package):
-    """Objects with what the program says as JSON."""
+    """Objects with what the program prints as JSON."""
 
     def test_split(self):
         said = self.ok("split", self.path, "--name", "theirs", "--val", 0.2, "--seed", 3, "--json").json()
@@ -727,18 +727,18 @@ class Decisions(Package):
                 self.assertEqual(len(done.groups()), said["groups"])
                 self.assertEqual([vars(leak) for leak in done.leaks], said["leaks"])
         of_cache = winnow.dedup(self.path, hash="phash", threshold=6)
-        self.assertEqual(sorted(winnow.Index(mine).dedup(threshold=6).groups()), sorted(of_cache.groups()))  # its one source: the same ids
+        self.assertEqual(sorted(winnow.Index(mine).dedup(threshold=6).groups()), sorted(of_cache.groups()))  # its only source: the same ids
         with self.assertRaisesRegex(winnow.UsageError, "nowhere"):
             winnow.Index(self.folder / "nowhere").dedup()
 
 
 class Verbs(Package):
-    """What is done in this process."""
+    """Verbs that run in this process."""
 
-    FUNCTIONS = {  # the verb of each, and what of it is no flag
+    FUNCTIONS = {  # the verb of each, and parameters that are no flags
         ("dedup",): (lambda: winnow.dedup, {"cache", "progress"}),
         ("split",): (lambda: winnow.split, {"cache"}),
-        ("tune",): (lambda: winnow.tune, {"cache", "hashes"}),  # --hash, which is repeated
+        ("tune",): (lambda: winnow.tune, {"cache", "hashes"}),  # --hash, which may be repeated
         ("index", "add"): (lambda: winnow.Index.add, {"self", "inputs"}),
         ("index", "query"): (lambda: winnow.Index.query, {"self", "inputs"}),
         ("index", "dedup"): (lambda: winnow.Index.dedup, {"self"}),
@@ -758,7 +758,7 @@ class Verbs(Package):
             with self.subTest(path=path):
                 self.assertGreater(len(named), 0)
                 self.assertLessEqual(set(named), set(flags))
-                if path != ("index", "delete"):  # which has no others
+                if path != ("index", "delete"):  # it has no other flags
                     self.assertIn(inspect.Parameter.VAR_KEYWORD, {one.kind for one in parameters})
                 for name, default in named.items():
                     if isinstance(default, str) and flags[name]:
@@ -779,7 +779,7 @@ class Verbs(Package):
         self.assertEqual(winnow.Cache(self.path).selections(), ["default"])
 
     def test_no_process_is_started(self):
-        """Nor is a program looked for."""
+        """No program is even searched for."""
         code = f"""if True:
             import subprocess, sys
             sys.addaudithook(lambda event, _: event in ("subprocess.Popen", "os.system", "os.fork", "os.posix_spawn", "os.exec") and 1 / 0)
@@ -797,7 +797,7 @@ class Verbs(Package):
         self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "120\n", ""))
 
     def test_what_progress_raises_ends_it(self):
-        """As the program is by a signal: the selection of before stays."""
+        """As a signal ends the program: the previous selection stays."""
         winnow.dedup(self.path, hash="phash", threshold=2)
         before = tree_bytes(self.path)
 
@@ -855,7 +855,7 @@ class Runs(Package):
     def test_of_runs_that_are_not_whole(self):
         one, two = self.runs
         with open(one / "metrics.jsonl", "a") as file:
-            file.write('{"step": 1, "epoch": NaN}\n{"step"')  # sound lines are all that count
+            file.write('{"step": 1, "epoch": NaN}\n{"step"')  # only valid lines count
         self.assertEqual(len(winnow.report(one).runs[0].metrics), len((one / "metrics.jsonl").read_text().splitlines()) - 2)
         self.path.rename(self.folder / "moved")
         self.assertEqual({mistake.name for mistake in winnow.report(one).runs[0].evaluation.worst}, {None})
@@ -930,7 +930,7 @@ class Ingest(Package):
         self.assertEqual((done.retried, done.recovered), (1, 1))
 
     def large(self):
-        """A source of 16 MiB, which takes some shards of 1 MiB."""
+        """A source of 16 MiB, which makes several shards of 1 MiB."""
         images = [self.random.randbytes(64 * 64) for _ in range(64)] * 64
         self.write_idx(self.folder / "large", "train", images, [0] * len(images), 64)
         return self.folder / "large", len(images)
@@ -979,7 +979,7 @@ print(winnow.ingest(*how, shard_mib=1).inputs)
 
 
 class MapStyle:
-    """As torchvision's data sets are."""
+    """A data set like torchvision's."""
 
     classes = ["cat", "dog", "eel"]
 
@@ -998,7 +998,7 @@ class Items(Package):
     """Iterables instead of files."""
 
     BROKEN = {7: b"P6\n24 24\n255\nshort", 20: b"", 33: None, 40: b"no image at all"}
-    # For an interpreter of its own: the same items, and what may happen after some of them.
+    # For a separate interpreter: the same items, and optional events after some of them.
     CODE = """
 import os, random, signal, sys, winnow
 
@@ -1036,7 +1036,7 @@ out = {out!r}
         self.assertEqual(done.returncode, -9, done.stderr)
 
     def assert_is_whole(self, out, **more):
-        """That a cache has the bytes of one that nothing happened to."""
+        """Checks that a cache has the bytes of one made without disturbance."""
         whole = self.folder / "whole"
         winnow.ingest(self.files(), whole, **more)
         self.assertEqual(tree_bytes(out), tree_bytes(whole))
@@ -1077,7 +1077,7 @@ out = {out!r}
         self.killed("winnow.ingest(until(63, die), out)")
         subprocess.run(["cp", "-r", kept, self.folder / "copy"], check=True)
         winnow.ingest(self.files(), self.out)
-        (self.folder / "copy").rename(kept)  # as if it had been killed before it removed this
+        (self.folder / "copy").rename(kept)  # as if it had been killed before removing this
         with self.assertRaisesRegex(winnow.UsageError, "finished"):
             winnow.ingest(self.files(), self.out)
         self.assertFalse(kept.exists())
@@ -1118,7 +1118,7 @@ for how in (dict(source=until(30, interrupt)), dict(source=files(), progress=lam
 """
         said = self.python(code).split()
         self.assertEqual(said[:3], ["stopped", "False", "stopped"])
-        if said[3] == "False":  # otherwise it was done by then
+        if said[3] == "False":  # otherwise it had finished by then
             winnow.ingest(self.files(), self.out)
         self.assert_is_whole(self.out)
 
@@ -1139,7 +1139,7 @@ for how in (dict(source=until(30, interrupt)), dict(source=files(), progress=lam
             winnow.ingest(broken, again, split="train")
         whole = MapStyle(rows)
         winnow.ingest(whole, again, split="train")
-        self.assertEqual(whole.drawn, [0, *range(19, 30)])  # what was there is not made again
+        self.assertEqual(whole.drawn, [0, *range(19, 30)])  # existing results are not made again
         self.assertEqual(tree_bytes(again), tree_bytes(self.out))
 
     def test_an_item_that_raised_is_asked_for_again(self):
@@ -1147,7 +1147,7 @@ for how in (dict(source=until(30, interrupt)), dict(source=files(), progress=lam
         failed = []
 
         class Flaky(MapStyle):
-            """Items 0 and 5 come at the third call."""
+            """Items 0 and 5 arrive at the third call."""
 
             def __getitem__(self, at):
                 if at in (0, 5) and failed.count(at) < 2:
@@ -1165,7 +1165,7 @@ for how in (dict(source=until(30, interrupt)), dict(source=files(), progress=lam
         self.assertEqual(tree_bytes(self.out), tree_bytes(self.folder / "whole"))
         failed.clear()
         calls = 0
-        while True:  # without retries the same call asks again
+        while True:  # without retries, the same call asks again
             calls += 1
             try:
                 winnow.ingest({"train": Flaky(rows)}, self.folder / "again")
@@ -1342,7 +1342,7 @@ class Torch(Package):
     def test_ranks_of_a_process_group(self):
         code = (f"import torch.distributed as d, winnow; d.init_process_group('gloo', init_method='file://{self.folder}/meet', rank=0, "
                 f"world_size=1); loader = winnow.Loader({str(self.path)!r}, 36); print(loader.rank, loader.ranks)")  # fmt: skip
-        self.assertEqual(self.python(code, RANK="5", WORLD_SIZE="6"), "0 1")  # the group has the first word
+        self.assertEqual(self.python(code, RANK="5", WORLD_SIZE="6"), "0 1")  # the process group takes precedence
 
     def test_workers_of_a_data_loader(self):
         dataset = winnow.Dataset(self.path)
@@ -1373,7 +1373,7 @@ torch.distributed.destroy_process_group()
 
 
 class RanksOfMachines(unittest.TestCase):
-    """How many processes share this machine's cores, by what each launcher says of it."""
+    """The number of processes that share this machine's cores, according to each launcher."""
 
     KNOWN = re.compile(r"(LOCAL_WORLD_SIZE|RANK|WORLD_SIZE|OMPI_.*|MPI_LOCALNRANKS|SLURM_.*)$")
 
@@ -1391,7 +1391,7 @@ class RanksOfMachines(unittest.TestCase):
             self.assertEqual(self.local(11, SLURM_STEP_TASKS_PER_NODE="4(x2),3", SLURM_NODEID=str(node)), count)
         self.assertEqual(self.local(SLURM_STEP_TASKS_PER_NODE="8"), 8)
         self.assertEqual(self.local(1, SLURM_STEP_TASKS_PER_NODE="8"), 1)  # each alone
-        self.assertEqual(self.local(LOCAL_WORLD_SIZE="4", SLURM_STEP_TASKS_PER_NODE="1"), 4)  # torchrun below srun
+        self.assertEqual(self.local(LOCAL_WORLD_SIZE="4", SLURM_STEP_TASKS_PER_NODE="1"), 4)  # torchrun inside srun
         self.assertEqual(self.local(SLURM_TASKS_PER_NODE="8"), 1)  # a script of sbatch, outside of a step
 
 

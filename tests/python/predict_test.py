@@ -27,7 +27,7 @@ class Predict(Case):
         (cls.photos / "train" / "class-0" / "broken.ppm").write_bytes(b"P6\n9 9\n255\n")
 
     def by_program(self, *args, source=None):
-        """Probabilities and names that the program writes."""
+        """Probabilities and names written by the program."""
         out = self.folder / f"out-{len(list(self.folder.iterdir()))}"
         self.ok("predict", self.trained, source or self.photos, "--out", out, "--format", "npy", *args)
         return numpy.load(out / "predictions.npy"), (out / "names.txt").read_text().splitlines()

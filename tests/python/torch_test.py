@@ -1,4 +1,4 @@
-"""The package winnow beside PyTorch: its order in a DataLoader, its augmentation, weights, and what a notebook shows."""
+"""The package winnow with PyTorch: its order in a DataLoader, its augmentation, weights, and its displays in a notebook."""
 
 import base64
 import gzip
@@ -29,7 +29,7 @@ MASK = (1 << 64) - 1
 
 
 class OneCache(Case):
-    """A cache of 96 training and 24 test pictures of 20 x 20, gray, of 4 classes, some of them copies."""
+    """A cache of 96 training and 24 test pictures of 20 x 20, grey, in 4 classes, some of them copies."""
 
     SIDE = 20
 
@@ -48,7 +48,7 @@ class OneCache(Case):
         return winnow.Loader(self.path, 36, **{"tensors": "numpy", **more})
 
     def steps(self, count, **more):
-        """Ids of the first global batches, as winnow.Loader has them."""
+        """Ids of the first global batches, as from winnow.Loader."""
         loader = self.loader(**more)
         return [loader.next().ids.tolist() for _ in range(count)]
 
@@ -59,7 +59,7 @@ class Samplers(OneCache):
         return [winnow.torch.Sampler(dataset, 36, rank=rank, ranks=ranks, **more) for rank in range(ranks)], dataset
 
     def loop(self, samplers, dataset):
-        """The global batches of one loop of all ranks."""
+        """The global batches of one loop over all ranks."""
         given = [dataset.ids[list(sampler)].reshape(-1, sampler.part) for sampler in samplers]
         return numpy.concatenate(given, axis=1).tolist()
 
@@ -103,7 +103,7 @@ class Samplers(OneCache):
             if state:
                 for sampler in samplers:
                     sampler.load_state_dict(state)
-            loop = self.loop(samplers, dataset)  # all of it, as a DataLoader takes indices ahead
+            loop = self.loop(samplers, dataset)  # the whole loop, as a DataLoader requests indices ahead
             done = self.random.randint(0, len(loop))
             ids += [id for batch in loop[:done] for id in batch]
             step += done
@@ -167,7 +167,7 @@ class Transforms(OneCache):
                 loader = self.loader(augment=recipe, image_size=size)
                 for epoch in range(2):
                     loader.seek(loader.first_step(epoch + 1) - 2)
-                    batch = loader.next()  # of one epoch alone
+                    batch = loader.next()  # from a single epoch
                     for id, image in zip(batch.ids.tolist()[:9], batch.images[:9], strict=True):
                         made = transform.at(cache.image(id), seed=1, epoch=epoch, id=id)
                         self.assertEqual(made.tolist(), image.tolist())
@@ -231,7 +231,7 @@ class Extras(OneCache):
         _, census = self.trained("--sampling", "balanced")
         loaders = [self.loader(sampling="balanced", rank=rank, ranks=3) for rank in range(3)]
         for loader in loaders:
-            for _ in range(5):  # as the run, which ends with the last whole batch
+            for _ in range(5):  # like the run, which ends with the last whole batch
                 loader.next()
         for row in census["epochs"]:
             counts = [loader.census()[row["epoch"] - 1] for loader in loaders]
@@ -269,7 +269,7 @@ class Weights(OneCache):
         return out
 
     def raw(self, header, data=b""):
-        """A file of that header, which need not be sound."""
+        """A file with this header, which may be invalid."""
         text = header if isinstance(header, bytes) else json.dumps(header).encode()
         path = self.folder / "made.safetensors"
         path.write_bytes(struct.pack("<Q", len(text)) + text + data)
@@ -310,7 +310,7 @@ class Weights(OneCache):
                 self.assertEqual((back[name].shape, back[name].tolist()), (numpy.shape(value), numpy.asarray(value).tolist()))
         self.assertEqual(os.listdir(path.parent).count(path.name), 1)
         self.assertEqual([name for name in os.listdir(path.parent) if name.endswith(".part")], [])
-        back["t.f4"][0, 0] = 5  # it may be written
+        back["t.f4"][0, 0] = 5  # it is writable
 
     @needs_torch
     def test_state_dicts(self):
@@ -333,7 +333,7 @@ class Weights(OneCache):
         except ModuleNotFoundError:
             return
         self.assertTrue(all(torch.equal(load_file(path)[name], value) for name, value in half.items()))
-        save_file(net.state_dict() | {"odd": torch.zeros(3, dtype=torch.uint8)}, path)  # theirs are in an order of their own
+        save_file(net.state_dict() | {"odd": torch.zeros(3, dtype=torch.uint8)}, path)  # they use another order
         self.assertTrue(all(torch.equal(winnow.load_weights(path)[name], value) for name, value in net.state_dict().items()))
 
     def test_refuses_files_that_are_not_whole(self):
@@ -390,7 +390,7 @@ class Weights(OneCache):
 
 class Shows(OneCache):
     class Page(html.parser.HTMLParser):
-        """What a page shows, and whether its tags are closed."""
+        """The text of a page, and whether its tags are closed."""
 
         def __init__(self, text):
             super().__init__()
@@ -430,7 +430,7 @@ class Shows(OneCache):
         self.assertNotRegex(shown._repr_html_(), "https?:|<link|<script|url\\(")
 
     def pixels(self, source):
-        """Of a PNG with differences from the row above, as an array."""
+        """Pixels of a PNG with differences from the row above, as an array."""
         head, _, data = source.partition(",")
         self.assertEqual(head, "data:image/png;base64")
         raw = base64.b64decode(data)
@@ -514,7 +514,7 @@ FASHION_MNIST = pathlib.Path("/usr/share/datasets/fashion-mnist")  # Debian's
 
 @unittest.skipUnless(has("torch", "torchvision"), "this Python has no torch with torchvision")
 class TorchvisionDataSets(Case):
-    """Ingested as they are, beside the program over the same files."""
+    """Ingested as they are, compared with the program on the same files."""
 
     def caches(self, dataset, source, **more):
         winnow.ingest(dataset, self.folder / "items", **more)
@@ -555,7 +555,7 @@ class TorchvisionDataSets(Case):
 
 @unittest.skipUnless(has("torch", "pytorch_lightning"), "this Python has no pytorch_lightning")
 class Lightning(OneCache):
-    """A Trainer keeps the state of a Loader that it is given, and goes on with it."""
+    """A Trainer stores the state of its Loader and resumes from it."""
 
     CODE = """
 import json, logging, sys, warnings
@@ -611,8 +611,10 @@ class Examples(OneCache):
 
     @unittest.skipUnless(has("torch", "torchvision"), "this Python has no torch with torchvision")
     def test_resnet20_on_two_ranks_learns_as_winnow_train_does(self):
-        """From the same weights one step of the same recipe gives the same weights, but for how sums are rounded. Of later steps that
-        cannot be asked: what rounds differently grows tenfold with each."""
+        """From the same weights, one step of the same recipe gives the same weights, except for the rounding of sums.
+
+        Later steps cannot be compared: rounding errors grow tenfold with each.
+        """
         shape = ("--net", "resnet20", "--image-size", 32, "--batch-size", 96, "--micro-batch", 48, "--epochs", 1, "--threads", 1)
         recipe = ("--recipe", "none", "--augment", "cifar", "--lr", 0.1, "--momentum", 0.9, "--weight-decay", 0.0005, "--warmup-epochs", 1,
                   "--sched", "poly", "--power", 1)  # fmt: skip
