@@ -17,7 +17,7 @@ NAMES = ["NOVA", "ACME", "PIXEL", "KLM9", "TV 24", "ORBIT", "ZOOM+", "FOX"]
 
 
 class Chance:
-    """Numbers that one edit of one photo draws; `other` opens a photo that is not this one."""
+    """Random numbers for one edit of one photo; `other` opens another photo."""
 
     def __init__(self, rng, other=None):
         self.rng = rng
@@ -27,7 +27,7 @@ class Chance:
         return float(self.rng.uniform(least, most))
 
     def whole(self, least, most):
-        """Both included."""
+        """An integer between both bounds, included."""
         return int(self.rng.integers(least, most + 1))
 
     def one_of(self, things):
@@ -46,7 +46,7 @@ def at_least_1(value):
 
 
 def sequence(*edits):
-    """One after the other."""
+    """Applies edits one after another."""
 
     def edit(picture, chance):
         steps = []
@@ -58,7 +58,7 @@ def sequence(*edits):
     return edit
 
 
-# Rendered otherwise.
+# Other encodings and renderings.
 
 
 def same(picture, _):
@@ -70,7 +70,7 @@ def tone(apply, **did):
 
 
 def through_jpeg(quality):
-    """For edits in a sequence; the last one's quality is the kind's."""
+    """Compresses within a sequence of edits; the last quality is that of the kind."""
 
     def edit(picture, chance):
         chosen = quality if isinstance(quality, int) else chance.whole(*quality)
@@ -122,7 +122,7 @@ def six_levels(picture, _):
 
 
 def blur(share):
-    """Gaussian, of a share of the longer side."""
+    """Gaussian blur, by a share of the longer side."""
 
     def edit(picture, _):
         radius = max(0.3, share * max(picture.size))
@@ -152,7 +152,7 @@ def vignette(picture, _):
 
 
 def film(picture, _):
-    """Faded blacks, warm lights, teal shadows, as filters of phones do."""
+    """Faded blacks, warm lights and teal shadows, like filters on phones."""
     red = [min(255, round(20 + 0.95 * v)) for v in range(256)]
     green = [round(14 + 0.88 * v) for v in range(256)]
     blue = [round(40 + 0.68 * v) for v in range(256)]
@@ -163,7 +163,7 @@ def film(picture, _):
 
 
 def scale(share, across=None):
-    """Of both sides; `across`: the width by another share."""
+    """Scales both sides; `across` scales the width additionally."""
 
     def edit(picture, _):
         size = at_least_1(picture.width * (across or share)), at_least_1(picture.height * share)
@@ -177,7 +177,7 @@ def any_scale(least, most):
 
 
 def aspect(by):
-    """Wider or higher."""
+    """Makes it wider or higher."""
     return lambda picture, chance: (scale(1, 1 + by) if chance.whole(0, 1) else scale(1 + by, 1))(picture, chance)
 
 
@@ -189,7 +189,7 @@ def cut(picture, box):
 
 
 def crop(share_x, share_y=None, place=None):
-    """So much of the width and of the height goes, at a random place; place: how much of that at the left and top."""
+    """Removes this share of width and height at a random place; `place`: how much of that at the left and top."""
 
     def edit(picture, chance):
         gone_x = min(picture.width - 1, round(picture.width * share_x))
@@ -220,10 +220,10 @@ def turn(how):
 
 
 def inside(size, degrees):
-    """Width and height of the largest upright rectangle in a rectangle of this size that was rotated."""
+    """Width and height of the largest upright rectangle inside a rotated rectangle of this size."""
     long, short = max(size), min(size)
     sine, cosine = abs(math.sin(math.radians(degrees))), abs(math.cos(math.radians(degrees)))
-    if short <= 2 * sine * cosine * long:  # two of its corners touch one long side
+    if short <= 2 * sine * cosine * long:  # two of its corners touch the same long side
         along, across = (short / 2 / sine, short / 2 / cosine)
     else:
         turned = cosine * cosine - sine * sine
@@ -232,7 +232,7 @@ def inside(size, degrees):
 
 
 def rotate(degrees, corners, sign=None):
-    """About the centre, within the picture's frame; corners: a colour, or "cut" to what has none."""
+    """Rotates about the centre within the picture's frame. corners: a colour, or "cut" to the part without empty corners."""
 
     def edit(picture, chance):
         angle = degrees * (sign or chance.one_of([-1, 1]))
@@ -240,7 +240,7 @@ def rotate(degrees, corners, sign=None):
             return picture.rotate(angle, Image.BICUBIC, fillcolor=corners), {"degrees": angle, "corners": corners}
         wide, high = inside(picture.size, angle)
         wide, high = max(1, math.floor(wide) - 2), max(1, math.floor(high) - 2)
-        # The whole rotated picture is round the same centre.
+        # The whole rotated picture has the same centre.
         whole = picture.rotate(angle, Image.BICUBIC, expand=True)
         left, top = (whole.width - wide) // 2, (whole.height - high) // 2
         return whole.crop((left, top, left + wide, top + high)), {"degrees": angle, "corners": "cut", "kept_px": [wide, high]}
@@ -249,7 +249,7 @@ def rotate(degrees, corners, sign=None):
 
 
 def perspective(picture, chance):
-    """Each corner moves by up to 6 % of a side; what was outside is the edge's colour."""
+    """Moves each corner by up to 6 % of a side. Areas from outside get the colour of the edge."""
     w, h = picture.size
     corners = [(0, 0), (w, 0), (w, h), (0, h)]
     moved = [(x + chance.between(-0.06, 0.06) * w, y + chance.between(-0.06, 0.06) * h) for x, y in corners]
@@ -266,7 +266,7 @@ def perspective(picture, chance):
 
 
 def blurred_fill(picture, size):
-    """The picture itself, over all of `size` and out of focus, as phones fill a frame."""
+    """The picture itself, blurred and enlarged to fill `size`, as phones do."""
     small = ImageOps.fit(picture, (at_least_1(size[0] / 8), at_least_1(size[1] / 8)), Image.BILINEAR)
     return small.filter(ImageFilter.GaussianBlur(max(small.size) / 20)).resize(size, Image.BILINEAR)
 
@@ -279,7 +279,7 @@ def canvas(picture, size, at, fill):
 
 
 def border(share, fill, of=max):
-    """All around, of a share of the longer side; fill: a colour, "colour" for one that is drawn, or "blurred"."""
+    """A border on all sides, by a share of the longer side. fill: a colour, "colour" for a random one, or "blurred"."""
 
     def edit(picture, chance):
         chosen = chance.colour() if fill == "colour" else fill
@@ -298,7 +298,7 @@ def any_border(least, most):
 
 
 def fit(across, down, fill):
-    """Bars at two sides, so that the picture is across : down."""
+    """Adds bars on two sides, so that the aspect is across : down."""
 
     def edit(picture, _):
         wide = max(picture.width, round(picture.height * across / down))
@@ -314,7 +314,7 @@ def fit(across, down, fill):
 
 
 def letters(words, height):
-    """A mask of words that is so many pixels high."""
+    """A mask of words, this many pixels high."""
     height = at_least_1(height)
     font = ImageFont.truetype(str(FONT), max(4, height)) if FONT.exists() else ImageFont.load_default()
     left, top, right, bottom = font.getbbox(words)
@@ -324,7 +324,7 @@ def letters(words, height):
 
 
 def lines_in(words, wide, high):
-    """A mask of words, broken into the number of lines at which they fill the box best."""
+    """A mask of words, broken into the number of lines that fills the box best."""
     words, best = words.split(), None
     for count in range(1, len(words) + 1):
         each = math.ceil(len(words) / count)
@@ -348,11 +348,11 @@ def ink(picture, mask, at, colour):
     return out
 
 
-# Bars with something in them.
+# Bars with contents.
 
 
 def status_bar(size, dark, chance):
-    """Time, signal and battery; size: width and height."""
+    """A bar with time, signal and battery; size: width and height."""
     back, fore = (("#101014", "white") if dark else ("white", "#202020"))
     bar = Image.new("RGB", size, back)
     wide, high = size
@@ -395,7 +395,7 @@ def stacked(picture, above, below):
 
 
 def screenshot(dark):
-    """A status bar above and a tool bar below, each of 6 to 12 % of the picture's height."""
+    """A status bar above and a tool bar below, each 6 to 12 % of the picture's height."""
 
     def edit(picture, chance):
         high = [at_least_1(picture.height * chance.between(0.06, 0.12)) for _ in range(2)]
@@ -406,7 +406,7 @@ def screenshot(dark):
 
 
 def meme(below_too):
-    """White bars with black capitals, each of 15 to 25 % of the picture's height."""
+    """White bars with black capitals, each 15 to 25 % of the picture's height."""
 
     def bar(picture, chance):
         size = picture.width, at_least_1(picture.height * chance.between(0.15, 0.25))
@@ -418,11 +418,11 @@ def meme(below_too):
     )  # fmt: skip
 
 
-# Upon the picture.
+# On top of the picture.
 
 
 def placed(picture, share, aspect, chance):
-    """A box of this share of the area and this aspect, or as near as it fits, at a random place: size and place."""
+    """Size and random position of a box with this share of the area and this aspect, as closely as it fits."""
     area = share * picture.width * picture.height
     wide = min(picture.width, math.sqrt(area * aspect))
     high = min(picture.height, area / wide)
@@ -436,7 +436,7 @@ def box_of(size, at):
 
 
 def text(share):
-    """White capitals with black edges in a box of this share of the picture."""
+    """White capitals with black outlines, in a box of this share of the picture."""
 
     def edit(picture, chance):
         size, at = placed(picture, share, chance.between(1.5, 4), chance)
@@ -450,8 +450,8 @@ def text(share):
 
 
 def logo(share):
-    """A filled disc, rectangle or diamond with letters; it covers this share of the picture."""
-    filled = {"disc": math.pi / 4, "rectangle": 1, "diamond": 0.5}  # of its box
+    """A filled disc, rectangle or diamond with letters, covering this share of the picture."""
+    filled = {"disc": math.pi / 4, "rectangle": 1, "diamond": 0.5}  # share of its box
 
     def edit(picture, chance):
         shape = chance.one_of(list(filled))
@@ -494,7 +494,7 @@ def sticker(share):
 
 
 def band(picture, _):
-    """A tenth of the height, across the lower third, half as bright again."""
+    """A band in the lower third, a tenth of the height, 1.5 times as bright."""
     w, h = picture.size
     box = (w // 10, h * 7 // 10, max(w // 10 + 1, w * 9 // 10), max(h * 7 // 10 + 1, h * 8 // 10))
     out = picture.copy()
@@ -503,7 +503,7 @@ def band(picture, _):
 
 
 def tiled(picture, chance):
-    """Words all over, aslant, through which the picture is seen."""
+    """Slanted words all over the picture, partly transparent."""
     w, h = picture.size
     word = letters(f"(c) {chance.one_of(NAMES)} STOCK", max(8, min(w, h) / 16))
     mask = Image.new("L", (2 * max(w, h),) * 2)
@@ -515,7 +515,7 @@ def tiled(picture, chance):
     return ink(picture, mask.point(lambda v: round(v * strength)), (0, 0), "white"), {"opacity": strength}
 
 
-# Like nothing above.
+# Other edits.
 
 
 def avatar(picture, chance):
@@ -527,7 +527,7 @@ def avatar(picture, chance):
 
 
 def collage(picture, chance):
-    """Beside another photo, which is as high."""
+    """Next to another photo of the same height."""
     name, other = chance.other()
     other = other.resize((at_least_1(other.width * picture.height / other.height), picture.height), Image.BILINEAR)
     first = chance.whole(0, 1)
@@ -538,7 +538,7 @@ def collage(picture, chance):
 
 
 def phone(picture, chance):
-    """On the screen of a phone that lies on a table."""
+    """On the screen of a phone lying on a table."""
     w = picture.width
     screen = canvas(picture, (w, max(picture.height, 2 * w)), (0, max(0, (2 * w - picture.height) / 2)), "black")
     body = ImageOps.expand(screen, (round(0.05 * w), round(0.12 * w)), "#1a1a1c")
@@ -557,7 +557,7 @@ def time_stamp(picture, chance):
 
 
 def mosaic(picture, chance):
-    """A box of 15 % of the picture in coarse pixels, as faces are hidden."""
+    """A box of 15 % of the picture in coarse pixels, as used to hide faces."""
     size, at = placed(picture, 0.15, 1, chance)
     box = box_of(size, at)
     coarse = picture.crop(box).resize((6, 6), Image.BOX).resize(size, Image.NEAREST)
@@ -567,6 +567,6 @@ def mosaic(picture, chance):
 
 
 def double_exposure(picture, chance):
-    """A quarter of another photo's light upon it."""
+    """Adds a quarter of the light of another photo."""
     name, other = chance.other()
     return ImageChops.blend(picture, ImageOps.fit(other, picture.size, Image.BILINEAR), 0.25), {"beside": name}

