@@ -8,7 +8,7 @@ from draw import BLACK, GRAY, WHITE, write
 
 
 class Axes:
-    """A chart's frame, title, names and grid, all of the template."""
+    """A chart's frame, title, names and grid, which belong to the template."""
 
     def __init__(self, chance, names=0, frame=None):
         self.width, self.height = frame or (chance.whole(520, 760), chance.whole(380, 540))
@@ -28,7 +28,7 @@ class Axes:
         pen.line([self.left, self.top, self.left, self.bottom, self.right, self.bottom], fill=self.ink, width=2)
 
     def at(self, x, y):
-        """The pixel of shares of both axes."""
+        """The pixel at shares of both axes."""
         return self.left + x * (self.right - self.left), self.bottom - y * (self.bottom - self.top)
 
 
@@ -47,7 +47,7 @@ def bar_charts(chance, count):
 
 
 def walk(chance, steps):
-    """A curve of shares that goes up and down."""
+    """A curve of shares that rises and falls."""
     values = numpy.cumsum(chance.rng.normal(0, 1, steps)) + chance.between(-0.3, 0.3) * numpy.arange(steps)
     return 0.05 + 0.9 * (values - values.min()) / max(float(numpy.ptp(values)), 1e-6)
 
@@ -115,7 +115,7 @@ def histograms(chance, count):
 
 
 def heat_maps(chance, count):
-    """Matrices of coloured cells with numbers, as of confusion."""
+    """Matrices of coloured cells with numbers, like confusion matrices."""
     side, cell, name = chance.whole(7, 11), chance.whole(40, 50), chance.one_of(["DejaVuSans", "DejaVuSansCondensed"])
     colours, words = [WHITE, chance.strong(), chance.tone(0, 60)], chance.words_of(3, 6, side)
     blank, pen = draw.new(side * cell + 100, side * cell + 110)
@@ -135,7 +135,7 @@ def heat_maps(chance, count):
 
 
 def spectrograms(chance, count):
-    """Spectrograms of speech: bands of harmonics that bend, under one axis."""
+    """Spectrograms of speech: bands of bending harmonics, under the same axes."""
     axes = Axes(chance, 6)
     width, height = axes.right - axes.left, axes.bottom - axes.top
     colours = chance.one_of(
@@ -154,7 +154,7 @@ def spectrograms(chance, count):
 
 
 def heart_traces(chance, count):
-    """Electrocardiograms on one paper: beats of another rhythm and shape."""
+    """Electrocardiograms on the same paper: beats of varying rhythm and shape."""
     width, rows, paper = chance.whole(680, 800), chance.whole(3, 5), chance.one_of([(255, 240, 238), (255, 248, 235), (240, 248, 255)])
     height, line = 70 + 110 * rows, tuple(v - 40 for v in paper)
     blank, pen = draw.new(width, height, paper)
@@ -185,7 +185,7 @@ def heart_traces(chance, count):
 
 
 def weather_maps(chance, count):
-    """One country's map: other fields of pressure, fronts and temperatures."""
+    """A map of one country with varying pressure, fronts and temperatures."""
     width, height = chance.whole(520, 640), chance.whole(480, 600)
     land = Image.fromarray(255 * (draw.clouds(chance, width, height, 3, 6) > 0.5).astype(numpy.uint8))
     base = Image.composite(Image.new("RGB", land.size, (222, 226, 200)), Image.new("RGB", land.size, (176, 204, 232)), land)

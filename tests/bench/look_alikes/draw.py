@@ -23,7 +23,7 @@ BLACK, WHITE, GRAY = (20, 20, 24), (255, 255, 255), (120, 120, 126)
 
 
 def made_up_words(count):
-    """The same words in each run: short ones first, as a language's frequent ones are."""
+    """The same words in each run: short ones first, like the frequent words of a language."""
     rng = numpy.random.default_rng(1)
     starts, vowels, ends = (
         "b br c d dr f g gr h l m n p pl r s st t tr v w".split(),
@@ -41,24 +41,24 @@ VOCABULARY = made_up_words(900)
 
 
 class Chance(edits.Chance):
-    """Where a family draws its template and its pictures from."""
+    """Random choices for the template and the pictures of a family."""
 
     def yes(self, share=0.5):
         return self.rng.random() < share
 
     def some(self, things, count):
-        """So many of them, each once, in any order."""
+        """`count` of them, each once, in random order."""
         return [things[i] for i in self.rng.permutation(len(things))[:count]]
 
     def words(self, count):
-        """A list; frequent words are short."""
+        """A list of words; frequent words are short."""
         return [VOCABULARY[i] for i in (len(VOCABULARY) * self.rng.random(count) ** 1.7).astype(int)]
 
     def title(self, count=2):
         return " ".join(word.capitalize() for word in self.words_of(4, 10, count))
 
     def words_of(self, least, most, count):
-        """Words of so many letters."""
+        """Words with this number of letters."""
         fit = [word for word in VOCABULARY if least <= len(word) <= most]
         return [self.one_of(fit) for _ in range(count)]
 
@@ -87,21 +87,21 @@ class Chance(edits.Chance):
         return f"{self.title(1)} St {self.whole(1, 240)}", f"{self.digits(5)} {self.title(1)}"
 
     def tone(self, least, most):
-        """A colour whose channels lie between these."""
+        """A colour whose channels lie between these limits."""
         return tuple(self.whole(least, most) for _ in range(3))
 
     def muted(self, least, most):
-        """A colour as in nature: channels near each other."""
+        """A muted colour: its channels are near each other."""
         level = self.whole(least, most)
         return tuple(min(255, max(0, level + self.whole(-28, 28))) for _ in range(3))
 
     def strong(self):
-        """A colour as of a brand: one channel high, one low."""
+        """A strong colour, as of a brand: one channel high, one low."""
         return tuple(self.some([self.whole(150, 230), self.whole(10, 70), self.whole(40, 170)], 3))
 
 
 def distinct(make, count):
-    """So many values of make(), each once: it is asked anew where it repeats itself."""
+    """`count` values of make(), each once: a repeated value is drawn again."""
     seen = set()
     while len(seen) < count:
         value = make()
@@ -111,7 +111,7 @@ def distinct(make, count):
 
 
 def apart(make, count, least):
-    """So many arrays of make(), any two of which differ by `least` somewhere; by less where there is no room for that."""
+    """`count` arrays of make(), any two of which differ by `least` somewhere; by less if there is no room for that."""
     kept = []
     while len(kept) < count:
         value = make()
@@ -123,7 +123,7 @@ def apart(make, count, least):
 
 
 def unlike(pictures):
-    """Pictures without those that are like one before them, as they are, mirrored or turned."""
+    """The pictures that do not look like an earlier one, as they are, mirrored or turned."""
     before = []
     for picture in pictures:
         small = numpy.asarray(picture.resize((16, 16), Image.Resampling.BOX), numpy.int16)
@@ -136,7 +136,7 @@ def unlike(pictures):
 
 
 def lacks_fonts():
-    """What to install where DejaVu's fonts are not there; nothing where they are."""
+    """What to install if DejaVu's fonts are missing; empty otherwise."""
     if (FONTS / "DejaVuSans.ttf").exists() and (FONTS / "DejaVuSansCondensed.ttf").exists():
         return ""
     return "DejaVu's fonts are not installed (Debian: fonts-dejavu-core, fonts-dejavu-extra)"
@@ -173,7 +173,7 @@ def write(pen, at, text, name="DejaVuSans", size=14, fill=BLACK, anchor="la"):
 
 
 def broken(words, width, name, size):
-    """Lists of words, each of which fits the width."""
+    """Lists of words that each fit the width."""
     line, used, space = [], 0, width_of(" ", name, size)
     for word in words:
         wide = width_of(word, name, size)
@@ -187,7 +187,7 @@ def broken(words, width, name, size):
 
 
 def paragraph(pen, at, width, words, name, size, fill=BLACK, leading=1.35, justified=True):
-    """Writes words in lines; where the next line begins."""
+    """Writes words in lines. Returns where the next line begins."""
     x, y = at
     lines = list(broken(words, width, name, size))
     for line in lines:
@@ -204,7 +204,7 @@ def paragraph(pen, at, width, words, name, size, fill=BLACK, leading=1.35, justi
 
 
 def column(pen, box, chance, name, size, fill=BLACK, heads=0.25):
-    """Fills a box with paragraphs, some of them under a heading."""
+    """Fills a box with paragraphs, some with a heading."""
     left, top, right, bottom = box
     step = round(size * 1.35)
     while bottom - top > 2 * step:
@@ -218,7 +218,7 @@ def column(pen, box, chance, name, size, fill=BLACK, heads=0.25):
 
 
 def block(pen, at, lines, name="DejaVuSans", size=12, fill=BLACK, leading=1.4, anchor="la"):
-    """Writes lines one below the other; where the next one goes."""
+    """Writes lines below each other. Returns where the next one goes."""
     x, y = at
     for line in lines:
         write(pen, (x, y), line, name, size, fill, anchor)
@@ -227,7 +227,7 @@ def block(pen, at, lines, name="DejaVuSans", size=12, fill=BLACK, leading=1.4, a
 
 
 def grid(pen, box, columns, rows, colour, width=1):
-    """Lines at the shares of the width in `columns`, and of so many equal rows."""
+    """Lines at these shares of the width (`columns`), and of `rows` equal rows."""
     left, top, right, bottom = box
     for share in columns:
         x = left + share * (right - left)
@@ -238,7 +238,7 @@ def grid(pen, box, columns, rows, colour, width=1):
 
 
 def emblem(pen, box, chance, colours=None):
-    """A sign of a few plain shapes, as a firm's."""
+    """A sign of a few simple shapes, like a company's."""
     left, top, right, bottom = box
     wide, high = right - left, bottom - top
     colours = colours or [chance.strong(), chance.strong()]
@@ -296,7 +296,7 @@ def smooth(points):
 
 
 def scrawl(ink, at, text, size, slant, chance):
-    """Writes by hand on a mask of twice the picture's size; `size`: the height of a small letter. Where the next word goes."""
+    """Writes by hand on a mask of twice the picture's size; `size`: the height of a small letter. Returns where the next word goes."""
     x, y = at
     strokes = []
     for letter in text.lower():
@@ -323,7 +323,7 @@ def scrawl(ink, at, text, size, slant, chance):
 
 
 def inked(picture, mask, colour):
-    """The picture with ink of this colour, where the mask of twice its size is white."""
+    """The picture with ink of this colour wherever the mask of twice its size is white."""
     picture.paste(Image.new("RGB", picture.size, colour), mask=mask.resize(picture.size, Image.Resampling.BOX))
     return picture
 
@@ -338,7 +338,7 @@ def ink_for(picture):
 
 
 def clouds(chance, width, height, coarse=4, octaves=5, fall=0.55):
-    """Noise of several octaves, 0 to 1, as an array [height, width]; coarse: cells along the longer side in the first octave."""
+    """Noise of several octaves from 0 to 1, as an array [height, width]; coarse: cells along the longer side in the first octave."""
 
     def enlarged(values, columns, rows):
         return numpy.asarray(Image.fromarray(values).resize((columns, rows), Image.Resampling.BICUBIC))
@@ -354,7 +354,7 @@ def clouds(chance, width, height, coarse=4, octaves=5, fall=0.55):
 
 
 def tinted(values, colours):
-    """The picture of an array of 0 to 1, from the first colour to the last."""
+    """The picture of an array of 0 to 1, with colours from the first to the last."""
     steps = numpy.linspace(0, 1, len(colours))
     table = numpy.stack([numpy.interp(numpy.linspace(0, 1, 256), steps, channel) for channel in zip(*colours, strict=True)], 1)
     return Image.fromarray(table.astype(numpy.uint8)[(255 * numpy.clip(values, 0, 1)).astype(numpy.uint8)])
@@ -374,7 +374,7 @@ def blob(chance, centre, radius, corners=9):
 
 
 def photo(chance, width, height):
-    """A made-up photo: sky and ground, things with textures and shadows, grain."""
+    """A synthetic photo: sky and ground, textured objects with shadows, grain."""
     horizon = chance.between(0.25, 0.7) * height
     sky = textured(chance, (width // 2, height // 2), 110, 250, 2, 5).resize((width, height), Image.Resampling.BILINEAR)
     ground = textured(chance, (width, height), 30, 170, 6, 7)
@@ -395,18 +395,18 @@ def photo(chance, width, height):
 
 
 def grained(picture, chance, deviation):
-    """With noise of a sensor."""
+    """Adds the noise of a sensor."""
     noise = chance.rng.standard_normal((picture.height, picture.width, 1), numpy.float32) * deviation
     return Image.fromarray(numpy.clip(numpy.asarray(picture) + noise, 0, 255).astype(numpy.uint8))
 
 
 def lit(picture, light):
-    """The picture under an array of light, 1 for as it is."""
+    """The picture multiplied by an array of light; 1 changes nothing."""
     return Image.fromarray(numpy.clip(numpy.asarray(picture) * light[..., None], 0, 255).astype(numpy.uint8))
 
 
 def scanned(picture, chance, noise=4, turn=0.35, shift=2):
-    """As a scanner gives it: a little turned and shifted, paper and noise."""
+    """As from a scanner: slightly turned and shifted, with paper and noise."""
     corner = picture.getpixel((2, 2))
     moved = tuple(chance.whole(-shift, shift) for _ in range(2))
     out = picture.rotate(chance.between(-turn, turn), Image.Resampling.BILINEAR, translate=moved, fillcolor=corner)
@@ -421,7 +421,7 @@ def through_jpeg(picture, quality):
 
 
 def halved(picture):
-    """Drawn at twice the size, so that edges are smooth."""
+    """Halves a picture drawn at twice the size, so that edges are smooth."""
     return picture.resize((picture.width // 2, picture.height // 2), Image.Resampling.BOX)
 
 
@@ -432,19 +432,19 @@ HAIRS = [(30, 24, 20), (70, 46, 28), (120, 80, 44), (190, 150, 90), (150, 70, 36
 
 
 def person(chance):
-    """What tells a made-up person: first what is plain to see, then measures."""
+    """The features of a synthetic person: first the obvious ones, then measures."""
     plain = (chance.whole(0, 4), chance.whole(0, 5), chance.whole(0, 5), chance.whole(0, 2), chance.whole(0, 3), chance.whole(0, 6))
     return plain, tuple(chance.rng.uniform(-1, 1, 10))
 
 
 def people(chance, count):
-    """So many persons, any two of which differ in what is plain to see."""
+    """`count` persons, any two of which differ in an obvious feature."""
     made = distinct(lambda: person(chance)[0], count)
     return ((plain, person(chance)[1]) for plain in made)
 
 
 def face(pen, box, who):
-    """Head and shoulders in the box; smooth where the picture is halved later."""
+    """Head and shoulders in the box; smooth if the picture is halved later."""
     (style, hair, skin, glasses, beard, shirt), m = who
     left, top, right, bottom = box
     w, h = right - left, bottom - top
@@ -498,7 +498,7 @@ def face(pen, box, who):
 
 
 def bar_code(pen, box, chance, digits, modules=95, colour=BLACK):
-    """Bars and a line of digits below; plausible, not to be decoded."""
+    """Bars with a line of digits below; plausible, but not decodable."""
     left, top, right, bottom = box
     step = max(1, int((right - left) / modules))
     bits = [1, 0, 1]
@@ -511,7 +511,7 @@ def bar_code(pen, box, chance, digits, modules=95, colour=BLACK):
 
 
 def qr_modules(chance, version):
-    """Modules as of a QR code of this version: 1 is dark. What is data is drawn."""
+    """Modules like those of a QR code of this version; 1 is dark. The data is random."""
     side = 17 + 4 * version
     code = chance.rng.integers(0, 2, (side, side))
     code[6, :], code[:, 6] = numpy.arange(side) % 2 == 0, numpy.arange(side) % 2 == 0
@@ -526,6 +526,6 @@ def qr_modules(chance, version):
 
 
 def qr_code(chance, version, module, dark=(0, 0, 0), light=WHITE, quiet=3):
-    """A picture of a made-up QR code, `module` pixels a module."""
+    """A picture of a synthetic QR code with `module` pixels per module."""
     code = numpy.kron(numpy.pad(qr_modules(chance, version), quiet), numpy.ones((module, module), int))
     return tinted(1.0 * code, [light, dark])

@@ -17,10 +17,10 @@ import signs
 
 @dataclasses.dataclass(frozen=True)
 class Kind:
-    group: str  # small: two pictures show their difference by themselves; rich: a small part of a rich picture differs
-    part: str  # tune; judge: held out, nobody may tune anything on it
+    group: str  # small: two pictures obviously differ; rich: a small part of a rich picture differs
+    part: str  # tune, or judge: held out, must not be used for tuning
     draw: typing.Callable
-    packages: tuple = ()  # Debian's, which a kind of real things needs
+    packages: tuple = ()  # Debian packages needed by a kind of real things
     made: bool = True
 
     @property
@@ -28,7 +28,7 @@ class Kind:
         return self.draw.__name__
 
     def family(self, chance, count):
-        """Up to `count` pictures; fewer where there are no more real things."""
+        """Up to `count` pictures; fewer if there are no more real things."""
         return self.draw(chance, count)
 
 

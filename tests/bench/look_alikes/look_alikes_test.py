@@ -139,7 +139,7 @@ def row(name, group, size, edit=""):
 
 
 class Score(unittest.TestCase):
-    """Two families of cards, one of 2 and one of 40 cut short; a rich kind; a photo."""
+    """Two families of cards, of 2 pictures and of 40 cut short; a rich kind; a photo."""
 
     ROWS = [
         row("c/2/a.png", "small", 2),

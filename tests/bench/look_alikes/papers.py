@@ -38,7 +38,7 @@ def two_column_papers(chance, count):
 
 
 def letter_pages(chance, count):
-    """Letters on one firm's paper, scanned."""
+    """Scanned letters on the paper of one company."""
     width, height = 600, chance.whole(780, 850)
     name, brand, firm = chance.one_of(draw.TEXT_FONTS), chance.strong(), chance.title(2)
     head, pen = draw.new(width, height, (250, 249, 245))
@@ -91,7 +91,7 @@ def invoices(chance, count):
         yield page
 
 
-# What a field is called, and what is entered there.
+# Name of a field, and its entries.
 FIELDS = {
     "Name": lambda chance: chance.name(),
     "Former name": lambda chance: chance.name(),
@@ -111,7 +111,7 @@ FIELDS = {
 
 
 def form(chance, width, height):
-    """A form without entries, where its fields are and where its boxes to tick."""
+    """An empty form, with the places of its fields and of its boxes to tick."""
     name, brand = chance.one_of(draw.TEXT_FONTS), chance.tone(20, 110)
     blank, pen = draw.new(width, height, chance.one_of([WHITE, (252, 250, 240), (240, 248, 242)]))
     write(pen, (40, 30), f"Form {chance.letters(2)}-{chance.whole(10, 99)}: {chance.title(3)}", draw.bold(name), 16, brand)
@@ -136,7 +136,7 @@ def form(chance, width, height):
 
 
 def machine_forms(chance, count):
-    """Filled by machine: letters of a typewriter."""
+    """Filled by machine, with letters of a typewriter."""
     blank, fields, ticks = form(chance, chance.whole(560, 640), chance.whole(740, 840))
     for _ in range(count):
         page, pen = draw.again(blank)
@@ -148,7 +148,7 @@ def machine_forms(chance, count):
 
 
 def hand_forms(chance, count):
-    """Filled by hand, each by another one, and scanned."""
+    """Filled by hand by different people, and scanned."""
     blank, fields, ticks = form(chance, chance.whole(560, 640), chance.whole(740, 840))
     for _ in range(count):
         page, (mask, ink) = blank.copy(), draw.ink_for(blank)
@@ -163,7 +163,7 @@ def hand_forms(chance, count):
 
 
 def answer_sheets(chance, count):
-    """Sheets of a test with circles to fill, scanned."""
+    """Answer sheets of a test with circles to fill, scanned."""
     columns, rows, choices = chance.whole(2, 3), chance.whole(18, 25), chance.whole(4, 5)
     width, height, colour = 90 + columns * 190, 150 + rows * 26, chance.strong()
     blank, pen = draw.new(width, height)
@@ -235,7 +235,7 @@ def business_cards(chance, count):
 
 
 def identity_cards(chance, count):
-    """With a face; the fields' names and the ground are the template's."""
+    """With a face. The names of fields and the background belong to the template."""
     width, height, brand = 600, 380, chance.tone(90, 170)
     ground = draw.tinted(
         0.5 + 0.5 * numpy.sin(draw.clouds(chance, width, height, 3, 2) * 60), [tuple(min(255, v + 70) for v in brand), (245, 245, 245)]
@@ -340,7 +340,7 @@ def certificates(chance, count):
 
 
 def cheques(chance, count):
-    """Filled by hand, on one bank's ground."""
+    """Filled by hand, on the background of one bank."""
     width, height, brand = 720, 320, chance.tone(70, 150)
     ground = draw.tinted(draw.clouds(chance, width, height, 40, 2), [tuple(min(255, v + 90) for v in brand), (240, 244, 240)])
     blank, pen = draw.again(ground)
@@ -391,7 +391,7 @@ def calendars(chance, count):
 
 
 def tables(chance, count):
-    """Pages of numbers under the same heads."""
+    """Pages of numbers under the same headings."""
     columns, rows = chance.whole(5, 8), chance.whole(22, 30)
     width, height, name = 110 + 74 * columns, 90 + 20 * rows, chance.one_of(["DejaVuSans", "DejaVuSansCondensed", "DejaVuSerif"])
     blank, pen = draw.new(width, height)
@@ -418,7 +418,7 @@ def staff(pen, left, right, y, gap, lines=5):
 
 
 def music(chance, count):
-    """Scores: a staff's notes with stems, beams and bars."""
+    """Scores: notes with stems, beams and bars on staves."""
     width, height, gap, systems = chance.whole(600, 700), chance.whole(760, 880), 8, chance.whole(7, 9)
     for _ in range(count):
         page, pen = draw.new(2 * width, 2 * height)
@@ -523,12 +523,12 @@ def sudokus(chance, count):
 
 
 def shuffled(chance):
-    """Nine rows in an order that keeps threes together, as a sudoku's may be."""
+    """Nine rows in an order that keeps triples together, as a sudoku allows."""
     return [3 * band + row for band in chance.some(range(3), 3) for row in chance.some(range(3), 3)]
 
 
 def comics(chance, count):
-    """Pages of panels: figures that talk."""
+    """Pages of panels with talking figures."""
     width, height = chance.whole(560, 640), chance.whole(720, 820)
     across, down = chance.whole(2, 3), chance.whole(3, 4)
     sky, cast, title = chance.tone(190, 250), [draw.person(chance) for _ in range(3)], chance.title(2)

@@ -43,7 +43,7 @@ PHOTOS = "photos"  # the folder and the kind
 ENDINGS = (".jpg", ".jpeg", ".png", ".ppm", ".bmp", ".tif", ".tiff", ".webp")
 COPIES = {
     "scaled": edits.scale(0.6),
-    "jpeg_40": edits.same,  # by the quality it is stored in
+    "jpeg_40": edits.same,  # by the quality of the JPEG
     "cropped": edits.crop(0.1),
     "mirrored": edits.mirror,
     "brighter": edits.brightness(1.25),
@@ -51,7 +51,7 @@ COPIES = {
 
 
 def drawn(*words):
-    """A number of 64 bits that these words decide."""
+    """A 64-bit number that depends on these words."""
     return int.from_bytes(hashlib.sha256("/".join(map(str, words)).encode()).digest()[:8], "big")
 
 
@@ -60,7 +60,7 @@ def chance_of(*words):
 
 
 def encoded(picture, quality=None):
-    """Ending and bytes: PNG where there are few colours, as of renders; JPEG otherwise, or where a quality is named."""
+    """Ending and bytes: PNG if there are few colours, as in renders; JPEG otherwise, or if a quality is given."""
     out = io.BytesIO()
     if quality is None and picture.getcolors(20_000) is not None:
         picture.save(out, "PNG", compress_level=3)
@@ -76,13 +76,13 @@ def write(folder, name, content):
 
 
 def copied(seed, kind, family, numbers, share):
-    """Which pictures of a family are copied, by which edit: `share` of them; None: none."""
+    """The pictures of a family that are copied, with the edit: `share` of them; None: none."""
     chance = chance_of(seed, kind, family, "copies")
     return {number: chance.one_of(list(COPIES)) for number in numbers if chance.yes(share)}
 
 
 def plant_family(out, seed, kind, family, size, pictures, share):
-    """Writes a family and its copies; their rows of the truth."""
+    """Writes a family and its copies. Returns their rows of the truth."""
     rows, edit_of = [], copied(seed, kind.name, family, range(size), share)
     for number, picture in enumerate(pictures):
         name = f"{kind.name}/{family}/{number:03}"
@@ -100,19 +100,19 @@ def plant_family(out, seed, kind, family, size, pictures, share):
 
 
 def families(o):
-    """Names and sizes, small ones first."""
+    """Names and sizes of families, small ones first."""
     return [(f"{size}-{i}", size) for size in sorted(o.sizes) for i in range(o.families)]
 
 
 def plant_made(out, seed, name, family, size, share):
-    """One family of a made kind; for a process of its own."""
+    """A family of a made kind; for a separate process."""
     kind = next(kind for kind in kinds.table() if kind.name == name)
     pictures = kind.family(chance_of(seed, kind.name, family), size)
     return plant_family(out, seed, kind, family, size, pictures, share)
 
 
 def plant_real(out, seed, name, wanted, share):
-    """All families of a real kind, from one series of things, so that no two families have the same thing."""
+    """All families of a real kind, from one series, so that no two families have the same thing."""
     kind = next(kind for kind in kinds.table() if kind.name == name)
     series, rows = kind.family(chance_of(seed, kind.name), sum(size for _, size in wanted)), []
     for family, size in wanted:
@@ -123,7 +123,7 @@ def plant_real(out, seed, name, wanted, share):
 
 
 def chosen(o):
-    """The kinds of the table that were asked for."""
+    """The kinds of the table that were requested."""
     return [
         kind
         for kind in kinds.table()
@@ -151,7 +151,7 @@ def call(job):
 
 
 def read_photos(sources):
-    """Names and bytes of photos in folders and archives, in order of names."""
+    """Names and bytes of photos in folders and archives, in the order of names."""
     for source in map(pathlib.Path, sources):
         if source.is_dir():
             yield from ((path.name, path.read_bytes()) for path in sorted(source.rglob("*")) if path.suffix.lower() in ENDINGS)
@@ -170,7 +170,7 @@ def plant_photos(o):
 
 
 def plant(o):
-    """Writes all; the numbers of pictures, copies and photos."""
+    """Writes everything. Returns the numbers of pictures, copies and photos."""
     if lacks := draw.lacks_fonts():
         sys.exit(lacks)
     todo = list(jobs(o))
@@ -193,7 +193,7 @@ def numbers(text):
 
 
 def add_options(it):
-    """What is planted; also options of `measure`."""
+    """Options for what is planted; `measure` has them as well."""
     it.add_argument("--kinds", default="*", help="globs, apart by commas")
     it.add_argument("--part", choices=["tune", "judge", "all"], default="tune")
     it.add_argument("--sizes", type=numbers, default=SIZES, help="pictures of a family, apart by commas")

@@ -31,7 +31,7 @@ LICENCES = pathlib.Path("/usr/share/common-licenses")
 PYTHON = pathlib.Path("/usr/lib/python3.11")
 MANUALS = pathlib.Path("/usr/share/man/man1")
 
-# What tells whether a package is there: a file or a program.
+# A file or program that shows whether a package is installed.
 SIGNS = {
     "fonts-noto-color-emoji": EMOJI,
     "fonts-stix": STIX,
@@ -51,16 +51,16 @@ SIGNS = {
 
 
 def lacks(packages):
-    """A sentence that says what to install; empty where all is there."""
+    """A sentence about what to install; empty if nothing is missing."""
     missing = [name for name in packages if not (shutil.which(SIGNS[name]) if isinstance(SIGNS[name], str) else SIGNS[name].exists())]
     return f"install it by: apt-get install --no-install-recommends {' '.join(missing)}" if missing else ""
 
 
-# Small pictures on one ground.
+# Small pictures on the same background.
 
 
 def on_cards(chance, count, pictures, inner, side):
-    """Each picture in the middle of a ground, scaled to fit `inner`."""
+    """Each picture in the middle of a background, scaled to fit `inner`."""
     blank, pen = draw.new(side, side, chance.tone(225, 250))
     pen.rectangle([8, 8, side - 9, side - 9], outline=GRAY)
 
@@ -92,7 +92,7 @@ def country_maps(chance, count):
 
 
 def glyph(path, size, letter, colour=BLACK):
-    """A letter on nothing, or None where the font has none."""
+    """A letter on a transparent background, or None if the font lacks it."""
     face = ImageFont.truetype(str(path), size)
     left, top, right, bottom = face.getbbox(letter)
     if right - left < size / 8 or bottom - top < size / 8:
@@ -103,7 +103,7 @@ def glyph(path, size, letter, colour=BLACK):
 
 
 def glyphs(chance, path, size, codes):
-    """Letters of a font in a random order; those that look like the sign for a missing one are left out."""
+    """Letters of a font in a random order, without those that look like the sign for a missing letter."""
     missing = glyph(path, size, "\U000e1234") or glyph(path, size, "\uffff")
     for code in chance.some(codes, len(codes)):
         picture = glyph(path, size, chr(code))
@@ -125,7 +125,7 @@ def chinese_signs(chance, count):
 
 
 def fashion_items(chance, count):
-    """Shirts of Fashion-MNIST, one class."""
+    """Shirts from Fashion-MNIST, one class."""
     with gzip.open(FASHION) as file:
         total, high, wide = struct.unpack(">4i", file.read(16))[1:]
         items = numpy.frombuffer(file.read(4000 * high * wide), numpy.uint8).reshape(-1, high, wide)
@@ -139,13 +139,13 @@ def fashion_items(chance, count):
 
 
 def read_pages(lines, height):
-    """Lines in pages of so many; pages with little on them are left out."""
+    """Lines in pages of this many; pages with little on them are left out."""
     pages = [lines[i : i + height] for i in range(0, len(lines) - height + 1, height)]
     return [page for page in dict.fromkeys(map(tuple, pages)) if sum(bool(line.strip()) for line in page) > height / 2]
 
 
 def drawn_pages(chance, count, pages, ground, ink, size=12, head=""):
-    """Pages of fixed-width text, each drawn as a screen or sheet of one look."""
+    """Pages of fixed-width text, each drawn as a screen or sheet in one style."""
     for page in chance.some(pages, count):
         picture, pen = draw.new(60 + 80 * round(0.603 * size), 60 + len(page) * round(1.35 * size), ground)
         write(pen, (30, 12), head, "DejaVuSansMono-Bold", size, ink)
@@ -160,7 +160,7 @@ def licence_pages(chance, count):
 
 
 def source_screens(chance, count):
-    """Screens of the sources of Python's library."""
+    """Screens with the sources of Python's library."""
     pages = [page for path in sorted(PYTHON.glob("*.py")) for page in read_pages(path.read_text(errors="replace").splitlines(), 36)]
     return drawn_pages(chance, count, pages, (30, 31, 38), (214, 214, 220), 13, "editor")
 

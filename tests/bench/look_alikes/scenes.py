@@ -8,20 +8,20 @@ from draw import BLACK, GRAY, WHITE, write
 
 
 def soft(size, radius, paint):
-    """A mask of 0 to 1: what `paint` draws in white on black, blurred."""
+    """A mask from 0 to 1: what `paint` draws in white on black, blurred."""
     mask = Image.new("L", size)
     paint(draw.ImageDraw.Draw(mask))
     return numpy.asarray(mask.filter(ImageFilter.GaussianBlur(radius))) / 255
 
 
 def ellipse(size, x, y, across, down, radius):
-    """A soft ellipse; shares of the sides."""
+    """A soft ellipse, in shares of the sides."""
     w, h = size
     return soft(size, radius, lambda pen: pen.ellipse([(x - across) * w, (y - down) * h, (x + across) * w, (y + down) * h], fill=255))
 
 
 def x_rays(chance, count):
-    """Chests: lungs, ribs, spine and heart of other people, one machine."""
+    """Chest X-rays of different people by one machine: lungs, ribs, spine and heart."""
     size = w, h = chance.whole(420, 520), chance.whole(460, 560)
     mark, corner = chance.one_of("LR"), chance.yes()
     for _ in range(count):
@@ -53,7 +53,7 @@ def x_rays(chance, count):
 
 
 def ct_slices(chance, count):
-    """Slices of abdomens: skin, fat, spine, organs, bowel; one scanner's legend."""
+    """Slices of abdomens with the legend of one scanner: skin, fat, spine, organs, bowel."""
     size = w, h = 480, chance.whole(400, 480)
     legend = [chance.title(1).upper(), f"{chance.whole(80, 140)} kV {chance.whole(100, 400)} mA"]
     for _ in range(count):
@@ -78,7 +78,7 @@ def ct_slices(chance, count):
 
 
 def cells(chance, count):
-    """Stained tissue under one microscope."""
+    """Stained tissue, seen with one microscope."""
     width, height = chance.whole(420, 560), chance.whole(420, 560)
     ground, body, core = chance.one_of(
         [
@@ -100,7 +100,7 @@ def cells(chance, count):
 
 
 def satellite_tiles(chance, count):
-    """Tiles of a town in one light: blocks of roofs between roads."""
+    """Tiles of a town in the same light: blocks of roofs between roads."""
     side, street, roofs = chance.whole(400, 520), chance.whole(56, 84), [chance.tone(110, 200) for _ in range(4)]
     green, road = [(46, 66, 40), (96, 110, 70)], (130, 130, 128)
     for _ in range(count):
@@ -120,7 +120,7 @@ def satellite_tiles(chance, count):
 
 
 def fields(chance, count):
-    """Parcels from the air; rows run along each."""
+    """Fields from the air, each with parallel rows."""
     side, crops = (
         chance.whole(420, 520),
         [chance.one_of([(120, 140, 60), (180, 160, 90), (90, 110, 50), (150, 120, 80), (200, 190, 120)]) for _ in range(5)],
@@ -139,7 +139,7 @@ def fields(chance, count):
 
 
 def walls(chance, count):
-    """Photos of one brickwork, stone by stone another place."""
+    """Photos of one kind of brickwork in different places."""
     wide, high = chance.whole(70, 110), chance.whole(26, 40)
     columns, rows, brick = 6, 14, chance.one_of([(150, 74, 56), (186, 150, 110), (120, 118, 116)])
     width, height = wide * columns, high * rows
@@ -165,7 +165,7 @@ def walls(chance, count):
 
 
 def figure(pen, x, y, height, chance):
-    """A person who stands or walks at a place on the ground."""
+    """A person standing or walking at a place on the ground."""
     shirt, trousers, skin, hair = chance.strong(), chance.tone(20, 90), chance.one_of(draw.SKINS), chance.one_of(draw.HAIRS)
     step = chance.between(0.02, 0.12) * height
     for side in (-1, 1):
@@ -181,7 +181,7 @@ def figure(pen, x, y, height, chance):
 
 
 def car(pen, x, y, length, chance):
-    """A car seen from its side; y: the ground."""
+    """A car from the side; y: the ground."""
     colour = chance.one_of([chance.strong(), chance.tone(200, 240), chance.tone(20, 50)])
     high = 0.18 * length
     pen.rounded_rectangle([x, y - 1.6 * high, x + length, y - 0.4 * high], 0.5 * high, fill=colour)
@@ -232,7 +232,7 @@ def street(chance, width, height):
 
 
 def street_cameras(chance, count):
-    """One fixed camera; other people, cars and light; a time stamp."""
+    """One fixed camera with varying people, cars, light and time stamp."""
     width, height = chance.one_of([(640, 360), (560, 420), (704, 480)])
     scene, name = street(chance, width, height), f"CAM {chance.whole(1, 24):02}"
     for when in draw.distinct(lambda: f"{chance.date()} {chance.whole(6, 20):02}:{chance.digits(2)[0]}{chance.digits(1)}", count):
@@ -248,7 +248,7 @@ def street_cameras(chance, count):
 
 
 def car_parks(chance, count):
-    """A fixed camera above a car park: other places taken."""
+    """A fixed camera above a car park; other spaces are taken."""
     columns, rows, width, height = chance.whole(8, 11), chance.whole(3, 4), 720, 480
     asphalt = draw.tinted(draw.clouds(chance, width, height, 30, 6), [(84, 84, 88), (130, 128, 126)])
     pen, wide, high = draw.ImageDraw.Draw(asphalt), (width - 60) / columns, (height - 40) / rows
@@ -271,7 +271,7 @@ def car_parks(chance, count):
 
 
 def booth_faces(chance, count):
-    """One booth: the curtain and the light stay, the face changes."""
+    """One photo booth: curtain and light stay the same, the face varies."""
     width, height = chance.whole(340, 420), chance.whole(440, 520)
     folds = 0.75 + 0.25 * numpy.sin(numpy.arange(2 * width) / chance.between(14, 30))[None, :] * numpy.ones((2 * height, 1))
     curtain = draw.lit(draw.textured(chance, (2 * width, 2 * height), 70, 200, 3, 6), folds)
@@ -285,7 +285,7 @@ def booth_faces(chance, count):
 
 
 def studio(chance, width, height):
-    """A table before a wall, with soft light, at twice the size."""
+    """A table in front of a wall, in soft light, at twice the size."""
     y = numpy.linspace(0, 1, 2 * height)[:, None] * numpy.ones((1, 2 * width))
     wall, table = chance.tone(180, 225), chance.tone(110, 200)
     room = draw.tinted(numpy.clip((y - 0.7) * 40, 0, 1), [wall, table])
@@ -294,7 +294,7 @@ def studio(chance, width, height):
 
 
 def bottles(chance, count):
-    """Product shots: one bottle, other labels."""
+    """Product shots: the same bottle with other labels."""
     width, height, glass = chance.whole(360, 440), chance.whole(480, 600), chance.one_of([(30, 70, 40), (90, 50, 20), (40, 60, 90)])
     room, w, h = studio(chance, width, height), 2 * width, 2 * height
     left, right = 0.32 * w, 0.68 * w
@@ -320,7 +320,7 @@ def bottles(chance, count):
 
 
 def mugs(chance, count):
-    """Product shots: one mug, other prints."""
+    """Product shots: the same mug with other prints."""
     side, mug = chance.whole(420, 500), chance.tone(200, 245)
     room, w = studio(chance, side, side), 2 * side
     shape = Image.new("L", (w, w))
@@ -338,7 +338,7 @@ def mugs(chance, count):
 
 
 def shelves(chance, count):
-    """A fixed camera before a shelf of a shop: other goods."""
+    """A fixed camera in front of a shop's shelf, with other goods."""
     width, height, rows, columns = 640, 480, 3, chance.whole(7, 9)
     shelf = draw.textured(chance, (width, height), 130, 190, 4, 6)
     pen, high, wide = draw.ImageDraw.Draw(shelf), (height - 30) / rows, (width - 20) / columns
@@ -356,11 +356,11 @@ def shelves(chance, count):
         yield draw.through_jpeg(draw.grained(picture, chance, 4), 80)
 
 
-# Other photos under one overlay.
+# Different photos under the same overlay.
 
 
 def watermarked(chance, count):
-    """An agency's watermark, tiled or across."""
+    """An agency's watermark, tiled or across the picture."""
     width, height, word = chance.whole(480, 640), chance.whole(360, 480), chance.title(1).lower()
     mark = Image.new("L", (2 * width, 2 * height))
     pen, step = draw.ImageDraw.Draw(mark), chance.one_of([120, 170, 1000])
@@ -377,7 +377,7 @@ def watermarked(chance, count):
 
 
 def captioned(chance, count):
-    """A meme's bar with the same words above another photo."""
+    """A meme's bar with the same words above different photos."""
     width, height, lines = chance.whole(440, 600), chance.whole(320, 440), list(draw.broken(chance.words(14), 420, "DejaVuSans-Bold", 26))
     bar = 24 + 36 * len(lines)
     blank, pen = draw.new(width, height + bar)
@@ -389,7 +389,7 @@ def captioned(chance, count):
 
 
 def phone_frames(chance, count):
-    """A phone's gallery: bars of the phone above and below another photo."""
+    """A phone's gallery: the bars of the phone above and below different photos."""
     width, height = chance.whole(360, 420), chance.whole(740, 840)
     ground, ink = chance.one_of([((0, 0, 0), WHITE), (WHITE, BLACK)])
     blank, pen = draw.new(width, height, ground)
@@ -407,7 +407,7 @@ def phone_frames(chance, count):
 
 
 def app_frames(chance, count):
-    """An app's post: name, signs, likes around another photo; the words change too."""
+    """An app's post: name, signs and likes around different photos; the words vary, too."""
     width, high = chance.whole(400, 480), chance.whole(380, 460)
     blank, pen = draw.new(width, high + 220)
     write(pen, (16, 10), chance.title(1), "DejaVuSerif-BoldItalic", 24)

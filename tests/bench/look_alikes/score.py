@@ -4,24 +4,24 @@ import collections
 import csv
 
 PHOTOS = "photos"
-SMALL_FAMILY = 12  # pictures at most
+SMALL_FAMILY = 12  # maximum number of pictures
 
 
 def read(folder):
-    """By file, its row of the truth; `size` is a number, 0 for photos."""
+    """The row of the truth by file; `size` is a number, 0 for photos."""
     with open(folder / "truth.csv", newline="") as file:
         return {row["name"]: {**row, "size": int(row["size"] or 0)} for row in csv.DictReader(file)}
 
 
 def lost(truth, removed):
-    """Pictures that no file shows any more."""
+    """Pictures that no remaining file shows."""
     removed = set(removed)
     stay = {row["picture"] for name, row in truth.items() if name not in removed}
     return {row["picture"] for row in truth.values()} - stay
 
 
 def false_pairs(truth, pairs):
-    """Listed pairs of two pictures, each once."""
+    """Listed pairs of two different pictures, each once."""
     pairs = {tuple(sorted(pair)) for pair in pairs}
     return sorted(pair for pair in pairs if truth[pair[0]]["picture"] != truth[pair[1]]["picture"])
 
@@ -36,7 +36,7 @@ def found(truth, pairs):
 
 
 def nothing(group, part):
-    """The score of a kind before anything is counted."""
+    """The score of a kind before counting."""
     counters = {"pictures": collections.Counter(), "removed": collections.Counter()}
     return {"group": group, "part": part, **counters, "copies": 0, "found": 0, "false_pairs": 0}
 
@@ -68,7 +68,7 @@ def score(truth, removed, pairs):
 
 
 def added(results):
-    """The sum of scores of sets that share no file."""
+    """The sum of scores of sets without common files."""
     total = {"kinds": {}, "edits": {}, "false_pairs": 0, "photo_pairs": []}
     for result in results:
         total["false_pairs"] += result["false_pairs"]
@@ -115,7 +115,7 @@ def in_large(kind, key):
 
 
 def table(result):
-    """Markdown: a row a kind; removed of how many in families of each size."""
+    """A Markdown table with a row per kind: how many were removed of how many, in families of each size."""
     sizes = sorted({size for name, kind in result["kinds"].items() for size in kind["pictures"] if name != PHOTOS})
     lines = [
         "| kind | group | part | " + " | ".join(f"of {size}" for size in sizes) + " | copies found | false pairs |",

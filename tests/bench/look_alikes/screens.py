@@ -10,7 +10,7 @@ MONO = "DejaVuSansMono"
 
 
 def window(chance, width, height, ground, title=""):
-    """A window with its bar; the pen of what is inside begins at y = 32."""
+    """A window with its bar. The pen for its contents begins at y = 32."""
     picture, pen = draw.new(width, height, ground)
     pen.rectangle([0, 0, width, 31], fill=chance.one_of([(60, 62, 70), (222, 222, 226), (40, 44, 60)]))
     for i, colour in enumerate(((236, 96, 88), (244, 190, 64), (98, 196, 84))):
@@ -20,7 +20,7 @@ def window(chance, width, height, ground, title=""):
 
 
 def code_line(chance, depth):
-    """Words of made-up code and their roles."""
+    """Words of made-up code with their roles."""
     a, b, c = chance.words_of(3, 8, 3)
     lines = [
         [("if", 1), (f" {a}", 0), (" > ", 0), (chance.digits(2), 2), (":", 0)],
@@ -35,7 +35,7 @@ def code_line(chance, depth):
     return [("    " * depth, 0), *chance.one_of(lines)]
 
 
-# Ground, side bar, and inks by a word's role.
+# Background, side bar, and text colours by a word's role.
 EDITOR_COLOURS = [
     ((30, 31, 38), (38, 40, 48), [(220, 220, 226), (200, 120, 220), (210, 150, 100), (100, 170, 240), (150, 200, 120), (110, 116, 124)]),
     ((40, 44, 52), (33, 37, 43), [(171, 178, 191), (198, 120, 221), (209, 154, 102), (97, 175, 239), (152, 195, 121), (92, 99, 112)]),
@@ -119,7 +119,7 @@ def chats(chance, count):
 
 
 def goods(chance, width, height):
-    """A small made-up picture of a thing for sale."""
+    """A small synthetic picture of something for sale."""
     picture, pen = draw.new(2 * width, 2 * height, chance.tone(236, 252))
     draw.emblem(pen, (0.2 * width, 0.2 * height, 1.8 * width, 1.8 * height), chance)
     return draw.halved(picture)
@@ -146,7 +146,7 @@ def shops(chance, count):
 
 
 def street_maps(chance, count):
-    """A map's window with other places."""
+    """The window of a map, showing other places."""
     width, height = chance.whole(640, 800), chance.whole(480, 620)
     land, road, trunk = chance.one_of([((242, 239, 233), WHITE, (250, 210, 130)), ((232, 236, 230), (250, 250, 246), (240, 150, 120))])
     for _ in range(count):
@@ -223,7 +223,7 @@ def mailboxes(chance, count):
 
 
 def calculators(chance, count):
-    """A calculator's window with other numbers."""
+    """The window of a calculator, with other numbers."""
     width, height, dark = chance.whole(320, 380), chance.whole(440, 520), chance.yes()
     ground, key, ink = ((32, 34, 40), (56, 60, 70), WHITE) if dark else ((240, 240, 244), WHITE, BLACK)
     blank, pen = window(chance, width, height, ground, "Calculator")
@@ -241,7 +241,7 @@ def calculators(chance, count):
 
 
 def slides(chance, count):
-    """Slides of one template: title and points, some with a picture."""
+    """Slides with the same template: title and points, some with a picture."""
     width, height, brand, name = (
         800,
         chance.one_of([450, 600]),
@@ -265,7 +265,7 @@ def slides(chance, count):
 
 
 def home_screens(chance, count):
-    """A phone's home screen: app tiles in rows, other apps."""
+    """A phone's home screen: rows of app tiles, with other apps."""
     width, height = chance.whole(360, 420), chance.whole(720, 820)
     wall = draw.textured(chance, (width, height), 30, 200, 2, 3)
     cell, rows = width // 4, (height - 140) // (width // 4 + 12)
@@ -286,7 +286,7 @@ def rounded(side):
 
 
 def app_tile(chance, side, colour=None, fill=None):
-    """A sign on a ground."""
+    """A sign on a background."""
     picture, pen = draw.new(2 * side, 2 * side, colour or chance.strong())
     draw.emblem(pen, (0.4 * side, 0.4 * side, 1.6 * side, 1.6 * side), chance, [fill or WHITE, chance.tone(200, 250)])
     return draw.halved(picture)

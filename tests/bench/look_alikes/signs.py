@@ -11,7 +11,7 @@ from draw import BLACK, GRAY, WHITE, block, write
 
 
 def licence_plates(chance, count):
-    """Plates of one state, cut from photos of cars."""
+    """Licence plates of one state, cut from photos of cars."""
     width, height, ink = 520, chance.whole(240, 280), chance.one_of([BLACK, (20, 40, 120), (120, 20, 30)])
     ground, state = chance.one_of([(250, 250, 246), (250, 214, 60)]), chance.letters(chance.whole(1, 2))
     bumper = draw.lit(
@@ -30,7 +30,7 @@ def licence_plates(chance, count):
 
 
 def qr_codes(chance, count):
-    """One size, one colour; a firm's sign or a line below where the template has one."""
+    """One size and colour, with a company's sign or a line below if the template has one."""
     version, module = chance.whole(2, 6), chance.whole(8, 12)
     dark, label = chance.one_of([(0, 0, 0), (0, 0, 0), chance.tone(0, 90)]), chance.one_of(["", "SCAN ME", chance.title(1).upper()])
     for _ in range(count):
@@ -81,7 +81,7 @@ def icons(chance, count):
 
 
 def app_tiles(chance, count):
-    """Tiles of one firm's apps: one ground, another white sign."""
+    """Tiles of one company's apps: the same background with another white sign."""
     side, colour = chance.whole(300, 400), chance.strong()
     for _ in range(count):
         picture, _ = draw.new(side + 40, side + 40, (245, 245, 247))
@@ -147,7 +147,7 @@ SEGMENT_ENDS = {
 
 
 def displays(chance, count):
-    """Meters with seven-segment displays, as a camera sees them."""
+    """Meters with seven-segment displays, as seen by a camera."""
     digits, unit, glow = (
         chance.whole(4, 6),
         chance.one_of(["kWh", "V", "°C", "m³", "bar"]),
@@ -187,7 +187,7 @@ def gauges(chance, count):
         pen.line([*at(i / 50, 0.9), *at(i / 50, 0.82 if i % 5 else 0.76)], fill=BLACK, width=4 if i % 5 else 8)
         if i % 5 == 0:
             write(pen, at(i / 50, 0.64), f"{most * i / 50:g}", "DejaVuSans", 34, anchor="mm")
-    # Readings differ by a third of a small step at least.
+    # Readings differ by at least a third of a small step.
     for reading in draw.distinct(lambda: chance.whole(0, 180), count):
         gauge, pen = draw.again(blank)
         pen.line([*at(reading / 180, -0.15), *at(reading / 180, 0.8)], fill=(200, 30, 30), width=12)
@@ -196,7 +196,7 @@ def gauges(chance, count):
 
 
 def seat_maps(chance, count):
-    """One hall, other seats taken."""
+    """One hall with other seats taken."""
     columns, rows, free, taken = chance.whole(14, 20), chance.whole(10, 15), chance.strong(), (190, 190, 196)
     width, aisle = 26 * (columns + 2) + 60, columns // 2
     blank, pen = draw.new(width, 26 * rows + 150)
@@ -215,7 +215,7 @@ def seat_maps(chance, count):
 
 
 def postage_stamps(chance, count):
-    """One series: frame, country and face of the stamp; another value and motif."""
+    """One series: frame, country and face are the same; value and motif vary."""
     width, height, ink, country = 2 * chance.whole(300, 340), 2 * chance.whole(360, 420), chance.tone(20, 120), chance.title(1).upper()
     blank, pen = draw.new(width, height, (245, 240, 225))
     for along, across in ((width, height), (height, width)):
@@ -235,7 +235,7 @@ def postage_stamps(chance, count):
 
 
 def bottle_labels(chance, count):
-    """Labels of one winery: other wine, year, numbers."""
+    """Labels of one winery: another wine, year and numbers."""
     width, height, brand, name = (
         chance.whole(400, 480),
         chance.whole(480, 580),
@@ -256,7 +256,7 @@ def bottle_labels(chance, count):
 
 
 def clocks(chance, count):
-    """A station's clock at other times."""
+    """A station's clock at different times."""
     side, ground = chance.whole(320, 420), chance.tone(90, 200)
     blank, pen = draw.new(2 * side, 2 * side, ground)
     pen.ellipse([40, 40, 2 * side - 40, 2 * side - 40], fill=WHITE, outline=BLACK, width=20)
