@@ -28,7 +28,7 @@ class Measure(unittest.TestCase):
         return done.returncode, done.stdout
 
     def altered(self, name, script):
-        """A program that is winnow but for `script`, a part of a shell script that may call `winnow`."""
+        """A program that is winnow except for `script`, part of a shell script that may call `winnow`."""
         path = self.folder / name
         path.write_text(f"#!/bin/bash\nwinnow() {{ '{WINNOW}' \"$@\"; }}\n{script}\n")
         path.chmod(0o755)

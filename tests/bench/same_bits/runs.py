@@ -20,12 +20,12 @@ WEIGHTS = f"{DATA}/weights.safetensors"  # resnet20 of COLOUR's classes
 class Command:
     arguments: list
     ranks: int = 0  # 0: without mpirun
-    before: bool = False  # always the program before
+    before: bool = False  # always use the earlier program
 
 
 def train(*more, cache=COLOUR, net="resnet20", ranks=0, before=False, steps=5, batch=32, micro=8, lr=0.05, out="run",
           threads=1, lane_threads=1):  # fmt: skip
-    """One training run. Cores and lanes are given, so that no choice of the program's own moves the sums."""
+    """One training run. Cores and lanes are fixed, so that no choice of the program changes sums."""
     arguments = ["train", cache, "--out", out, "--net", net, "--batch-size", batch, "--micro-batch", micro, "--lr", lr,
                  "--threads", threads, "--lane-threads", lane_threads, "--log-interval", 1, "--log-batches",
                  "--checkpoint-hist", 20, "--json", *more]  # fmt: skip
@@ -83,7 +83,7 @@ RUNS = {
     "reproducible_lanes2": [train("--reproducible", threads=2)],
     "reproducible_lars": [train("--reproducible", "--optimizer", "lars", lr=1, ranks=2)],
     "reproducible_frozen": [train("--reproducible", "--init-from", WEIGHTS, "--freeze", "layer1.*", ranks=2)],
-    # Stopping and going on.
+    # Stopping and resuming.
     "epochs2": [train("--epochs", 2, steps=0)],
     "epochs2_ranks2": [lenet("--epochs", 2, steps=0, ranks=2)],
     "recovery_interval": [train("--recovery-interval", 2, steps=7)],
@@ -98,7 +98,7 @@ RUNS = {
                                    train("--reproducible", "--resume", "auto", steps=7, ranks=2)],
     "resume_ranks": [train("--reproducible", steps=3, ranks=3),
                      train("--reproducible", "--resume", "auto", steps=7, ranks=2)],
-    # Where the weights come from and which are trained.
+    # Sources of weights, and which are trained.
     "init_from": [train("--init-from", WEIGHTS)],
     "init_from_other_classes": [train("--init-from", WEIGHTS, cache=THREE)],
     "freeze": [train("--init-from", WEIGHTS, "--freeze", "conv1.*", "bn1.*", "layer1.*")],
@@ -136,14 +136,14 @@ RUNS = {
     "colors7": [train("--colors", 7, "--bucket-size", 256, ranks=3)],
     "bucket_16": [train("--bucket-size", 16, ranks=2, threads=2)],
     "bucket_64_one_rank": [train("--bucket-size", 64)],
-    # A file of weights, on another split and by another number of ranks.
+    # A file of weights, evaluated on another split and by another number of ranks.
     "eval_file": [evaluate("--net", "resnet20", of=WEIGHTS), evaluate("--net", "resnet20", "--split", "train", of=WEIGHTS,
                   ranks=3, predictions="train.csv")],
 }  # fmt: skip
 
 
 def images(rng, count, size, classes):
-    """`count` images of `size` bytes and their labels: noise, of which each class is lighter in another place."""
+    """`count` images of `size` bytes with labels: noise that is lighter in another place for each class."""
     labels = bytes(rng.randrange(classes) for _ in range(count))
     dark = bytes(i * 5 // 8 for i in range(256))
     light = bytes(96 + i * 5 // 8 for i in range(256))
@@ -183,7 +183,7 @@ def write_folder(folder, rng, classes):
 
 
 def prepare(folder, call):
-    """Makes the caches, selections and weights under `folder`; `call(arguments)` runs the program before."""
+    """Makes the caches, selections and weights in `folder`; `call(arguments)` runs the earlier program."""
     rng = random.Random("same bits")
     write_idx(folder / "idx", rng)
     write_cifar(folder / "cifar", rng, 10)

@@ -19,7 +19,7 @@ from inputs import ALL_HASHES
 
 CASES = {}
 
-# --- What each format gives: the cache, what info and hash say of it.
+# --- Each format: the cache, and what info and hash report about it.
 SOURCES = {
     "folder": "in/photos", "folder_jpeg": "in/jpegs", "folder_flat": "in/encodings", "folder_names": "in/names", "idx": "in/idx",
     "idx_gz": "in/idx_gz", "cifar10": "in/cifar", "cifar10_file": "in/cifar/data_batch_2.bin", "cifar100": "in/cifar100",
@@ -102,7 +102,7 @@ CASES.update({
 })  # fmt: skip
 
 # --- dedup of a cache: every hash at its own threshold and at a wide one, then each option.
-# Hashes of which not even equal codes are taken for copies in this cache.
+# Hashes whose equal codes do not count as copies in this cache.
 TOO_SHORT = {"phash", "dhash", "dhash_vertical", "ahash", "whash", "pdq", "imagededup_phash", "imagededup_dhash", "imagededup_ahash",
              "imagededup_whash", "phash_mirrored", "phash_dihedral", "phash16_mirrored", "pdq_mirrored"}  # fmt: skip
 for name in ALL_HASHES:
@@ -142,7 +142,7 @@ CASES.update({
                       "!2 dedup none", "!2 dedup cache --hash exact --precision 0.9"],
     "dedup_ranks": ["copy in/caches/photos cache", "mpirun 2 dedup cache --threshold 8 --list-pairs pairs.csv --list-groups groups.csv"],
     "dedup_damaged": ["copy in/caches/photos cache", "flip cache/fingerprints/table 3000", "!1 dedup cache"],
-    # Of a data set, where it is.
+    # A data set in place.
     "in_place": ["dedup in/photos", "dedup in/photos --threshold 8 --json", "dedup in/photos --hash exact --list removed.csv"],
     "in_place_lists": ["dedup in/photos --threshold 8 --list-groups groups.csv --list-pairs pairs.jsonl --list-blank blank.csv --groups cliques"],
     "in_place_broken": ["dedup in/broken --hash dhash", "dedup in/broken --hash exact"],
@@ -287,7 +287,7 @@ CASES.update({
     "cache_refused": ["!2 cache load none --memory-dir .", "!2 cache load in/photos --memory-dir .", "!2 cache drop none --memory-dir ."],
 })  # fmt: skip
 
-# --- One program all the way, and one that goes on where the other one was.
+# --- One program all the way, and one that resumes what the other has begun.
 for name, who in (("", ""), ("_before", "before ")):
     CASES[f"chain{name}"] = [f"{who}ingest in/photos in/jpegs --out cache", f"{who}dedup cache --threshold 6", f"{who}split cache --val 0.2 --test 0.1",
                              "dedup cache --splits split --name clean --threshold 6", "export cache --to clean --selection clean",

@@ -24,7 +24,7 @@ def pnm16(pixels, width, height, channels=3):
 
 
 def png(pixels, width, height, channels=3, *, bits=8, palette=None, transparent=None):
-    """`channels` of 1, 2 (gray, alpha), 3 or 4; with a palette pixels are its indices. Of 16 bits each byte counts twice."""
+    """`channels`: 1, 2 (grey, alpha), 3 or 4; with a palette, pixels are its indices. With 16 bits, each byte is written twice."""
 
     def chunk(kind, data):
         return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
@@ -72,7 +72,7 @@ def tiff(pixels, width, height, channels=3):
 
 
 class Bits:
-    """Bits in a row: the first one is the lowest of its byte, or the highest."""
+    """A row of bits: the first one is the lowest of its byte, or the highest."""
 
     def __init__(self, lowest_first):
         self.lowest_first, self.text = lowest_first, []
@@ -82,7 +82,7 @@ class Bits:
         self.text.append(bits[::-1] if self.lowest_first else bits)
 
     def put_code(self, code, count):
-        """A prefix code, whose highest bit comes first in any case."""
+        """A prefix code, whose highest bit always comes first."""
         self.text.append(format(code, f"0{count}b"))
 
     def bytes(self, fill):
@@ -106,7 +106,7 @@ def webp(pixels, width, height):
         if zeros:
             out.put_code(1, 1)
             out.put(zeros - 11, 7)
-    out.put(1, 4)  # distances: one code, of no bits
+    out.put(1, 4)  # distances: a single code of no bits
     for at in range(0, len(pixels), 3):
         red, green, blue = pixels[at : at + 3]
         for value in (green, red, blue, 255):
@@ -123,7 +123,7 @@ AC_SYMBOLS = [0, 0xF0] + [run << 4 | size for run in range(16) for size in range
 
 
 def _coefficients(plane, width, height, quant):
-    """Rows of blocks of one component; pixels at the edges are repeated to fill them."""
+    """Rows of blocks of one component. Pixels at the edges are repeated to fill blocks."""
     rows = []
     for top in range(0, height, 8):
         row = []
@@ -138,7 +138,7 @@ def _coefficients(plane, width, height, quant):
 
 
 def _planes(pixels, width, height, channels):
-    """Gray, Y Cb Cr or four inverted inks."""
+    """Grey, Y Cb Cr, or four inverted inks."""
     if channels == 3:
         ycc = bytearray()
         for i in range(0, len(pixels), 3):
@@ -209,7 +209,7 @@ def _scan(units, components, first, last, restart):
 
 
 def exif(orientation):
-    """The segment that says how a photo was held."""
+    """The segment that states the orientation of a photo."""
     return _segment(0xE1, b"Exif\0\0MM\0*\0\0\0\x08\0\x01\x01\x12\0\x03\0\0\0\x01" + bytes([0, orientation]) + b"\0\0\0\0\0\0")
 
 
@@ -240,7 +240,7 @@ def jpeg(pixels, width, height, channels=3, *, halved=False, scans=(), restart=0
 
 
 def tar(files, mode="w"):
-    """An archive of {name: bytes}; names may be of bytes that are no UTF-8."""
+    """An archive of {name: bytes}; names may be invalid UTF-8."""
     out = io.BytesIO()
     with tarfile.open(fileobj=out, mode=mode, format=tarfile.GNU_FORMAT, errors="surrogateescape") as archive:
         for name, data in files.items():
@@ -322,7 +322,7 @@ def datum_raw(pixels, width, height, channels, label):
 
 
 def lmdb(values, page=4096):
-    """The data.mdb of {key: bytes}, of one leaf: each value has pages of its own."""
+    """The data.mdb of {key: bytes}, with a single leaf: each value has its own pages."""
     nodes, pages = b"", b""
     offsets, upper, free = [], page, 3  # pages 0 and 1 are the heads, 2 the leaf
     for key, value in sorted(values.items()):

@@ -11,7 +11,7 @@ SIDES = (40, 32)  # width and height of most pictures
 
 
 def smooth(rng, width, height, channels=3):
-    """Colours of a coarse grid, blended: hashes of such pictures differ as those of photos do."""
+    """A blended grid of colours. Hashes of such pictures differ like those of photos."""
     grid = [[[rng.randrange(256) for _ in range(channels)] for _ in range(6)] for _ in range(6)]
     columns = [(5 * x // width, 5 * x % width / width) for x in range(width)]
     out = bytearray()
@@ -37,7 +37,7 @@ def mirrored(pixels, width, channels=3):
 
 
 def turned(pixels, side, channels=3):
-    """By 90 degrees; of a square."""
+    """A square turned by 90 degrees."""
     return b"".join(pixels[(y * side + x) * channels :][:channels] for x in range(side) for y in reversed(range(side)))
 
 
@@ -95,7 +95,7 @@ def photos(folder, rng):
 
 
 def more_photos(folder, rng):
-    """What is added later: the first pictures of `photos` a little darker, a class of its own, no splits."""
+    """Added later: the first pictures of `photos`, slightly darker, in a class of their own and without splits."""
     first = sorted((folder.parent / "photos" / "train").rglob("*.ppm"))[:6]
     for n, path in enumerate(first):
         pixels = path.read_bytes().split(b"\n", 3)[3]
@@ -105,7 +105,7 @@ def more_photos(folder, rng):
 
 
 def jpegs(folder, rng):
-    """Photos of 96 pixels a side or so, some of them twice at another quality; grey ones, too."""
+    """Photos of about 96 pixels a side, some of them twice at different qualities; also grey ones."""
     for n in range(12):
         channels = 1 if n % 4 == 3 else 3
         width, height = (96, 80) if n % 2 else (80, 112)
@@ -118,14 +118,14 @@ def jpegs(folder, rng):
 
 
 def large(folder, rng):
-    """More than a MiB, so that a cache of it has several shards."""
+    """More than a MiB, so that its cache has several shards."""
     for n in range(16):
         path = folder / ("test" if n % 4 == 0 else "train") / ("one", "two")[n % 2] / f"{n:02}.ppm"
         write(path, encode.pnm(rng.randbytes(3 * 200 * 200), 200, 200))
 
 
 def encodings(folder, rng):
-    """One picture or two in every encoding that is made here; labels none."""
+    """One or two pictures in every encoding made here, without labels."""
     width, height = 40, 24
     rgb, gray = smooth(rng, width, height), smooth(rng, width, height, 1)
     scans = [(1, 5), (6, 63)]
@@ -159,7 +159,7 @@ def encodings(folder, rng):
 
 
 def broken(folder, rng):
-    """Class folders of good pictures among what cannot be read, or only with a complaint."""
+    """Class folders of good pictures, among files that cannot be read, or only with a warning."""
     rgb = smooth(rng, *SIDES)
     jpeg, png = encode.jpeg(rgb, *SIDES), encode.png(rgb, *SIDES)
     files = {
@@ -180,7 +180,7 @@ def broken(folder, rng):
 
 
 def names(folder, rng):
-    """Unlabelled, in folders of several levels: names that must be escaped, what is passed over, links."""
+    """Unlabelled, in nested folders: names that must be escaped, skipped files, links."""
     def one():
         return encode.pnm(smooth(rng, 16, 16), 16, 16)
 
@@ -198,7 +198,7 @@ def names(folder, rng):
 
 
 def refused(folder, rng):
-    """Layouts that are no data set, or not without a flag."""
+    """Layouts that are no data set, or only with a flag."""
     one = encode.pnm(smooth(rng, 16, 16), 16, 16)
     write(folder / "empty_class" / "train" / "a" / "1.ppm", one)
     (folder / "empty_class" / "train" / "b").mkdir()
@@ -212,7 +212,7 @@ def refused(folder, rng):
 
 
 def pictures(rng, count, width, height, channels, classes):
-    """Pixels, of which every fifth is the one before a little darker, and labels."""
+    """Pixels and labels. Every fifth picture is the previous one, slightly darker."""
     found = []
     for n in range(count):
         found.append(darker(found[-1], 0.97) if n % 5 == 4 else smooth(rng, width, height, channels))
@@ -242,7 +242,7 @@ def cifar(folder, rng, fine=False):
 
 
 def encoded(rng, count, classes):
-    """[(label, ending, bytes)] in encodings by turns."""
+    """[(label, ending, bytes)] in alternating encodings."""
     images, labels = pictures(rng, count, 24, 20, 3, classes)
     makers = (("ppm", encode.pnm), ("png", encode.png), ("jpg", encode.jpeg), ("bmp", encode.bmp))
     return [(label, makers[n % 4][0], makers[n % 4][1](image, 24, 20)) for n, (image, label) in enumerate(zip(images, labels))]
@@ -318,7 +318,7 @@ def caffe(folder, rng):
 
 
 def lists(folder, rng):
-    """Images of a folder as tables and lists name them."""
+    """Images of a folder, as named in tables and lists."""
     rows = []
     for n, (label, ending, data) in enumerate(encoded(rng, 14, 3)):
         name = f"images/{'abc'[label]}/{n} {label}.{ending}"
@@ -349,7 +349,7 @@ MAKERS = (photos, more_photos, jpegs, large, encodings, broken, names, refused, 
 ALL_HASHES = ("phash", "dhash", "dhash_vertical", "ahash", "whash", "phash16", "pdq", "imagededup_phash", "imagededup_dhash",
               "imagededup_ahash", "imagededup_whash", "phash_mirrored", "phash_dihedral", "phash16_mirrored", "phash16_dihedral",
               "pdq_mirrored", "pdq_dihedral")  # fmt: skip
-# Caches that the program before makes of them, and that both programs are given.
+# Caches that the earlier program makes from them, and that both programs use.
 CACHES = {
     "photos": ("../photos", "--hash", ",".join(ALL_HASHES)),
     "groups": ("../lists/table.csv",),
@@ -362,7 +362,7 @@ CACHES = {
 
 
 def prepare(folder, call):
-    """Makes the data sets and caches under `folder`; `call(arguments, at)` runs the program before in the folder `at`."""
+    """Makes the data sets and caches in `folder`; `call(arguments, at)` runs the earlier program in the folder `at`."""
     for maker in MAKERS:
         maker(folder / maker.__name__, random.Random(f"same results: {maker.__name__}"))
     cifar(folder / "cifar100", random.Random("same results: cifar100"), fine=True)

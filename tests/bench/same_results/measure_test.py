@@ -28,20 +28,20 @@ class Measure(unittest.TestCase):
         cls.folder = pathlib.Path(temporary.name)
 
     def measure(self, after, *more, only, before=WINNOW):
-        """(exit code, what was printed); data sets are made once for all tests."""
+        """(exit code, output); the data sets are made once for all tests."""
         line = [sys.executable, "-B", HERE / "measure", before, after, "--only", only, "--work", self.folder / "work", *more]
         done = subprocess.run(line, capture_output=True, text=True)
         return done.returncode, done.stdout + done.stderr
 
     def altered(self, name, script):
-        """A program that does what bash's `script` says, where `winnow` is the real one."""
+        """A program that runs bash's `script`, in which `winnow` is the real program."""
         path = self.folder / name
         path.write_text(f'#!/usr/bin/env bash\nwinnow() {{ "{WINNOW}" "$@"; }}\n{script}\n')
         path.chmod(0o755)
         return path
 
     def differs(self, script, only, *says):
-        """That one difference is found, of which this is said."""
+        """Checks that one difference is found, described like this."""
         code, said = self.measure(self.altered("other", script), only=only)
         self.assertEqual(code, 1, said)
         self.assertEqual(said.count("NOT EXPECTED"), 1, said)
