@@ -1,4 +1,4 @@
-"""winnow compare: runs compared on the same images, as text, JSON and a page."""
+"""winnow compare: runs side by side on the same images, as text, JSON and a page."""
 
 import csv
 import json
@@ -20,7 +20,7 @@ SCHEMA = ROOT / "docs" / "schemas" / "compare.schema.json"
 
 
 def exact_mcnemar(a, b):
-    """The two-sided exact test, as a sum of binomials."""
+    """Two-sided, summed up of binomials."""
     n, fewer = a + b, min(a, b)
     return min(1.0, 2 * sum(math.comb(n, k) for k in range(fewer + 1)) / 2**n)
 
@@ -37,7 +37,7 @@ class Compare(Case):
         self.ok("ingest", self.folder / "set", "--out", self.cache)
 
     def right(self, run):
-        """Whether the run is right about each test image, by `winnow eval`."""
+        """Of each image of test whether the run has it right, by `winnow eval`."""
         path = self.folder / "predictions.csv"
         self.ok("eval", run, self.cache, "--predictions", path)
         with open(path, newline="") as file:
@@ -101,7 +101,9 @@ class Compare(Case):
         self.assertEqual((value["split"], value["images"]), ("holdout", sum(row[2] for row in told[0])))
         self.assertEqual([run["right"] for run in value["runs"]],
                          [sum(row[2] for row in rows if row[0] == row[1]) for rows in told])  # fmt: skip
-        # With a larger hold-out by a selection that keeps everything: the images held out by all runs.
+        for run in value["runs"]:
+            self.assertEqual(int(run["right_by_image"], 16).bit_count(), run["right"])
+        # Of a larger hold-out, by a selection that keeps all: what is held out by all runs.
         result = self.ok("compare", a, b, more, "--split", "holdout")
         self.assertIn(f"of {value['images']} images of holdout right", result.err)
         self.assertIn("of a run left out", result.err)
@@ -130,7 +132,7 @@ class Compare(Case):
         a, b, page = self.folder / "a", self.folder / "b", self.folder / "page.html"
         value = self.json_of(a, b, "--margin", 1, "--report", page)
         self.assertEqual((value["split"], value["folds"], value["images"]), ("val", 4, 512))
-        # The rows of out-of-fold.csv of both.
+        # What out-of-fold.csv says of both.
         said = {}
         for run in a, b:
             with open(run / "out-of-fold.csv", newline="") as file:
@@ -148,7 +150,7 @@ class Compare(Case):
         differences = [(y - x) / 128 for x, y in zip(right["a"], right["b"])]
         mean, deviation = statistics.mean(differences), statistics.stdev(differences)
         self.assertAlmostEqual(over["mean"], mean, 9)
-        # Nadeau and Bengio: a quarter of the variance of a fold becomes 1/4 + 1/3; 3 degrees of freedom.
+        # Nadeau and Bengio: 1/4 + 1/3 of the variance of a fold, for a quarter; 3 degrees of freedom.
         half = 3.182446305284263 * math.sqrt((deviation**2 + 1 / 128**2 / 6) * (1 / 4 + 1 / 3))
         self.assertAlmostEqual(over["difference"]["most"] - mean, half, 7)
         self.assertEqual(beside["loss"], "some")
@@ -156,15 +158,15 @@ class Compare(Case):
         for words in ("over 4 folds, corrected for the training images that they share", "images left out",
                       "Curves are of the first of 4 folds", "recipe.lr 0.02, here 1e-06"):  # fmt: skip
             self.assertIn(words, text)
-        self.assertIn("b beside a", self.ok("compare", a, b).err)
-        # Runs must have the same number of folds, be complete, and unchanged since training.
-        self.refused(2, ["is a run", "folders of folds alone"], "compare", a, b / "fold-1")
+        self.assertIn("b versus a", self.ok("compare", a, b).err)
+        # They are of as many folds, whole, and as they were trained.
+        self.refused(2, ["is a run", "only folders of folds"], "compare", a, b / "fold-1")
         self.refused(2, ["leave --split out"], "compare", a, b, "--split", "test")
         self.ok("train", self.cache, "--out", self.folder / "c", *RECIPE, "--epochs", 1, "--lr", 0.02, "--folds", 2)
         self.refused(2, ["a is of 4 folds", "c of 2"], "compare", a, self.folder / "c")
         (self.folder / "c" / "out-of-fold.json").unlink()
         self.refused(2, ["out-of-fold"], "compare", self.folder / "c", a)
-        # Another selection of the same name has other images in val, which must not count as unseen.
+        # Another selection of the same name has other images in val: nobody may take those for unseen ones.
         for fold in 1, 2:
             self.ok("split", self.cache, "--name", f"folds4-{fold}", "--val", 0.25, "--of", "train", "--seed", 7)
         self.refused(2, ["another selection 'folds4-1'"], "compare", a, b)

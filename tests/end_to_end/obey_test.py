@@ -1,4 +1,4 @@
-"""dedup, index, split and tune obey review decisions: --review, --prefer, --protect."""
+"""dedup, index, split and tune obey what people said of images: --review, --prefer, --protect."""
 
 import csv
 import io
@@ -108,11 +108,11 @@ class Obey(Case):
         rows = list(csv.DictReader(io.StringIO((cache / "selections" / "default.csv").read_text())))
         self.assertEqual({row["name"]: row["rule"] for row in rows if row["rule"] != "duplicate"},
                          {"gold/0.ppm": "review", "web/2.ppm": "review"})
-        self.assertNotIn("web/0.ppm", [row["name"] for row in rows])  # it represents its group now
+        self.assertNotIn("web/0.ppm", [row["name"] for row in rows])  # it stands for its group now
         self.assertEqual(self.json_of("dedup", "index", "dedup", index, *flags), said)
         result = self.ok("dedup", cache, *flags, "--protect", "gold/0.ppm")
-        self.assertIn("1 images that were to be dropped are protected, and stay", result.err)
-        # Wherever a selection is made from it.
+        self.assertIn("1 image was to be dropped but protected, so kept", result.err)
+        # Wherever a selection is made of it.
         to = self.folder / "clean"
         self.ok("export", self.source, "--to", to, "--threshold", 4, "--on-conflict", "keep", "--review", review)
         self.assertEqual(sorted(str(path.relative_to(to)) for path in to.rglob("*.ppm")),
@@ -125,7 +125,7 @@ class Obey(Case):
         self.ok("dedup", cache, *flags, "--name", "said")
         self.ok("compact", cache, "--selection", "said", "--out", small)
         self.assertIn("left out because a review drops it", (small / "ledger.jsonl").read_text())
-        # One sentence if both cannot be true.
+        # One sentence where both cannot be.
         both = self.said(("keep", "gold/0.ppm"))
         self.refused(2, ["'gold/0.ppm' is to stand for its group", "images.jsonl, line 2", "to be dropped", "take back"],
                      "dedup", cache, "--review", both, "--review", review)
@@ -180,7 +180,7 @@ class Obey(Case):
         self.assertFalse(judged["sampled"])
         last = judged["thresholds"][-1]
         self.assertEqual((last["judged"], last["duplicates"], last["precision"], last["recall"]), (4, 3, 0.75, 1))
-        self.assertAlmostEqual(last["precision_at_least"], 0.1941, 4)  # Clopper-Pearson limit for 3 of 4
+        self.assertAlmostEqual(last["precision_at_least"], 0.1941, 4)  # Clopper and Pearson's of 3 of 4
         self.assertAlmostEqual(last["precision_at_most"], 0.9937, 4)
         self.assertIn("phash by review decisions, as if they were a drawn sample", self.ok(*tune).out)
 

@@ -1,4 +1,4 @@
-"""winnow sweep: points and their controls, each trained once despite kills; the same table."""
+"""winnow sweep: points and their controls, trained once whatever is killed; the same table."""
 
 import csv
 import json
@@ -26,7 +26,7 @@ TEST, LEAKED = 36, 6
 
 
 class Sweep(Case):
-    whole = None  # a sweep of all points by epochs, which several tests compare with: its table, its size in KiB, and its lines of metrics
+    whole = None  # of a sweep of all points by epochs, which several tests compare with: its table, its size in KiB, and its lines of metrics
 
     def whole_by_epochs(self):
         if not Sweep.whole:
@@ -39,7 +39,7 @@ class Sweep(Case):
     def setUp(self):
         super().setUp()
         self.use_tmpfs()
-        # 120 pictures in two classes. Half of the first class occur three times, slightly changed.
+        # 120 pictures of two classes; half of the pictures of the first come three times, a little changed.
         for i in range(120):
             label = "ab"[i % 2]
             pixels = bytearray(self.image(24, seed=i))
@@ -48,7 +48,7 @@ class Sweep(Case):
                 self.write_ppm(self.folder / "set" / "train" / label / f"{i}-{copy}.ppm", bytes(pixels), 24)
         for i in range(TEST - LEAKED):
             self.write_ppm(self.folder / "set" / "test" / "ab"[i % 2] / f"{i}.ppm", self.image(24, seed=1000 + i), 24)
-        for i in range(LEAKED):  # training pictures that are also in test
+        for i in range(LEAKED):  # pictures of train that are in test as well
             self.write_ppm(self.folder / "set" / "test" / "ab"[i % 2] / f"leak-{i}.ppm", self.image(24, seed=i), 24)
         self.cache = self.folder / "cache"
         self.ok("ingest", self.folder / "set", "--out", self.cache)
@@ -85,17 +85,24 @@ class Sweep(Case):
             self.assertEqual(sum(arm["removed_by_class"]), arm["removed"])
             self.assertEqual(arm["images"], round(arm["epochs"] * arm["kept"]))
             self.assertGreater(arm["seconds"], 0)
-            # The sum over classes equals the total of right predictions.
+            # By class all that was right together is what was right.
             right = sum(share * images for share, images in zip(arm["top1_by_class"], held_out))
             self.assertAlmostEqual(right / sum(held_out), statistics.mean(arm["top1"]), 6)
-        # Copies in test, except those of held-out images.
+        # Copies in test, but for those of images that are held out.
         self.assertTrue(0 < whole["leaks"] <= LEAKED, whole)
         self.assertEqual([(c["class"]) for c in value["classes"]], ["a", "b"])
         self.assertEqual(sum(c["samples"] for c in value["classes"]), training)
         self.assertEqual((whole["precision"], whole["bits"]), (None, None))
         self.assertGreater(arms["phash-r20-first", "steps"]["precision"], 0.9)
         self.assertIsNone(arms[arms["phash-r20-first", "steps"]["control"], "steps"]["precision"])
-        # A point that removes nothing has the same number of steps either way, and is trained once.
+        self.assertEqual({key for arm in value["arms"] for key in arm["results"]}, {file.stem for file in (out / "results").iterdir()})
+        # Which images each run has right, and which program on which machine said so.
+        kept = [json.loads(json.loads(file.read_text())["result"]) for file in (out / "results").iterdir()]
+        for run in (run for run in kept if "classes" in run):
+            self.assertEqual(int(run["right"], 16).bit_count(), sum(right for right, _ in run["classes"]))
+            self.assertEqual(len(run["right"]), -(-sum(held_out) // 4))
+        self.assertEqual(len({(run["program"], run["machine"]) for run in kept if "classes" in run}), 1)
+        # What removes nothing has the same steps either way, and is trained once.
         results = list((out / "results").iterdir())
         self.assertEqual(len(results), 2 * 9)
         # No run has seen test, and all are judged on the same images.
@@ -110,7 +117,7 @@ class Sweep(Case):
         self.assertIn(value["recommendation"], text)
         self.assertIn("winnow train", text)
 
-        # With two seeds and few images nothing is recommended, so test was not used.
+        # With two seeds and few images nothing is recommended, and so nobody has looked at test.
         self.assertEqual((value["test"]["images"], value["test"]["looks"], value["test"]["arms"]), (TEST, 0, []))
         self.assertFalse((out / "looks.json").exists())
 
@@ -119,7 +126,7 @@ class Sweep(Case):
         self.assertNotIn("false pairs expected", self.ok(*self.command(out)).err, "the hold-out is not cut again")
         self.assertEqual((out / "table.csv").read_bytes(), table)
         self.assertEqual({path: path.stat().st_mtime_ns for path in results}, times)
-        # More seeds: existing runs are kept.
+        # More seeds: those that are there stay.
         self.assertIn("27 runs", self.ok(*self.command(out, seeds=3)).err)
         self.assertEqual({path: path.stat().st_mtime_ns for path in results}, times)
 
@@ -129,7 +136,7 @@ class Sweep(Case):
         if jsonschema:
             schema = json.loads((ROOT / "docs" / "schemas" / "sweep-estimate.schema.json").read_text())
             jsonschema.Draft202012Validator(schema).validate(value)
-        # Only what all runs share was made: the hold-out.
+        # Nothing was made but what all runs have in common: the hold-out.
         made = {path for path in set(self.folder.rglob("*")) - set(before) if path.is_file()}
         self.assertEqual({path.name for path in made if path.parent == out}, {"hold-out.json", "queue.json", "queue.lock"})
         held = json.loads((out / "hold-out.json").read_text())
@@ -137,12 +144,12 @@ class Sweep(Case):
         self.assertEqual((value["runs"], value["shared"], value["done"]), (18, 2, 0))
         self.assertGreater(value["seconds"], 0)
         self.assertEqual(value["images"], 2 * sum(round(arm["epochs"] * arm["kept"]) for arm in value["arms"][1:]))
-        # Finished runs are counted, and show how fast runs are.
+        # What is done is counted, and tells how fast runs are.
         self.ok(*self.command(out, "--equal", "epochs"))
         said = self.ok(*self.command(out, "--estimate")).err
         self.assertIn("18 runs (2 more equal one of them, not done again), 10 of them done", said)
         self.assertIn("about", said)
-        # Points that remove the same images are trained once: distances with this hash are even.
+        # Points that remove the same are trained once: distances of this hash are even.
         value = self.ok("sweep", self.cache, "--out", self.folder / "even", "--threshold", "4,5", "--equal", "steps", "--seeds", 2,
                         "--estimate", "--json", *TRAIN).json()  # fmt: skip
         self.assertEqual((len(value["arms"]), value["runs"], value["shared"]), (4, 6, 2))
@@ -154,11 +161,11 @@ class Sweep(Case):
         self.cache = self.folder / "more"
         self.ok("ingest", self.folder / "set", "--out", self.cache)
         notes = self.ok(*self.command(self.folder / "sweep", "--estimate", "--json")).json()["notes"]
-        # All images of a class are in the same part: a single image, or copies of one picture.
+        # All of a class lies on one side: an image alone, or pictures that are one.
         self.assertEqual(len(notes), 4, notes)
         self.assertRegex(notes[0], r"the hold-out has no image of the class '(rare|twin)', .*; a larger --holdout")
         self.assertRegex(notes[1], r"the hold-out leaves nothing to train on of the class '(rare|twin)'; a smaller --holdout")
-        # The twins are one picture with an image of class a, which comes first and is kept.
+        # The twins are one picture with one of class a, which comes first and stays.
         for note, point in zip(notes[2:], ("phash-r10-first", "phash-r20-first")):
             self.assertRegex(note, f"^{point} leaves nothing to train on of the class 'twin', .*thin less to keep it")
 
@@ -174,7 +181,7 @@ class Sweep(Case):
         self.assertEqual(leaked, next(arm["leaks"] for arm in value["arms"] if arm["arm"] == "all"))
         self.assertEqual((test["images"], test["looks"]), (TEST, 1))
         self.assertIn(f"without the {leaked} that have a duplicate in training", test["said"])
-        # The figures are those of winnow eval for the runs, one for each seed.
+        # It is what winnow eval says of the runs, one of each seed.
         evaluations = []
         for path in sorted((out / "results").iterdir()):
             job = json.loads(json.loads(path.read_text())["job"])
@@ -190,7 +197,7 @@ class Sweep(Case):
         self.assertEqual([float(row["test_top1_leak_free"]) for row in rows],
                          [top1 for arm in test["arms"] for top1 in arm["top1_leak_free"]])  # fmt: skip
         self.assertIn(test["said"], " ".join("".join(xml.parse(out / "page.html").getroot().itertext()).split()))
-        # Again: test is not used again. If another point is recommended, a note says that test is no longer unseen.
+        # Again: nobody looks again. Where another point is recommended it is said that test is unseen no more.
         times = {path: path.stat().st_mtime_ns for path in evaluations}
         self.ok(*command)
         self.assertEqual({path: path.stat().st_mtime_ns for path in evaluations}, times)
@@ -199,7 +206,7 @@ class Sweep(Case):
         self.assertIn("2 different choices", again["said"])
 
     def test_stops_what_has_lost_early(self):
-        # Pictures that can be learned in one epoch, but not from a fiftieth of them.
+        # Pictures that are learnt in an epoch, and not from a fiftieth of them.
         self.learnable_idx(self.folder / "easy", train=512)
         self.ok("ingest", self.folder / "easy", "--out", self.folder / "easy-cache")
         out = self.folder / "sweep"
@@ -213,7 +220,7 @@ class Sweep(Case):
             self.assertEqual(len(arms[name]["top1"]), arms[name]["stopped_after"])
         self.assertEqual(arms["phash-r98-first"]["loss"], "a loss")
         self.assertIsNone(value["recommended"])
-        # What was left out is done on request; without that, it makes no difference.
+        # What was left out is done where it is asked for, and makes no difference without that.
         table = (out / "table.csv").read_bytes()
         whole = self.ok(*command, "--all-seeds", *TRAIN).json()
         self.assertEqual({len(arm["top1"]) for arm in whole["arms"]}, {6})
@@ -221,7 +228,7 @@ class Sweep(Case):
         self.assertEqual((out / "table.csv").read_bytes(), table)
 
     def test_a_loss_that_is_not_finite_on_the_hold_out_alone_is_a_row(self):
-        # A single step, whose loss is that of the initial weights.
+        # One step, whose own loss is that of the initial weights.
         words = ["--", "--net", "lenet", "--image-size", 16, "--batch-size", 128, "--micro-batch", 16, "--warmup-epochs", 0,
                  "--augment", "none", "--lr", 1e30]  # fmt: skip
         command = self.command(self.folder / "sweep", "--equal", "epochs", "--json", seeds=1)[: -len(TRAIN)]
@@ -232,7 +239,7 @@ class Sweep(Case):
             self.assertEqual(arm["failures"], ["the loss on the hold-out is not finite"])
 
     def detailed_cache(self):
-        """40 pictures with details. A part of every fourth is also there, which codes do not find. 8 are in test."""
+        """40 pictures with details, of each fourth a part, which no code finds; 8 of test."""
         photos = self.folder / "detailed"
         for i in range(40):
             picture = self.detailed(i)
@@ -249,7 +256,7 @@ class Sweep(Case):
                 "--holdout", holdout, *more, *TRAIN]  # fmt: skip
 
     def assert_groups_are_told(self, out, removed):
-        """Each selection has its groups next to it, with the results of comparing pictures for the removed images."""
+        """Each selection has its groups beside it; what pictures told of those that were removed is among them."""
         for selection in (self.cache / "selections").glob("sweep-*.selection"):
             groups = columns(selection.with_suffix(".groups"))
             self.assertEqual(len(groups["members"]), sum(int.from_bytes(size, "little") for size in groups["sizes"]))
@@ -261,12 +268,12 @@ class Sweep(Case):
         self.assertEqual(len(thinned["map"]), 6 * len(rows["first"]))
 
     def name_of(self, out, arm):
-        """The selection on which an arm's first run was trained."""
+        """What an arm's first run was trained on."""
         text = " ".join("".join(xml.parse(out / "page.html").getroot().itertext()).split())
         return re.search(rf"{arm}, equal epochs ?winnow train.*?--selection (sweep-[0-9a-f]+)", text)[1]
 
     def selection_of(self, out, arm):
-        """Split and weight of each row of the selection on which an arm's first run was trained."""
+        """Of each row of what an arm's first run was trained on: its split and its weight."""
         found = columns(self.cache / "selections" / f"{self.name_of(out, arm)}.selection")
         return [split[0] for split in found["splits"]], [struct.unpack("<f", weight)[0] for weight in found["weights"]]
 
@@ -281,7 +288,7 @@ class Sweep(Case):
             jsonschema.Draft202012Validator(schema).validate(value)
         arms = {arm["arm"]: arm for arm in value["arms"]}
         self.assertEqual(list(arms)[:5], ["all", "phash-r5-best", "phash-r5-weight", "pictures-best", "pictures-weight"])
-        # Each training picture with a part in train: no hold-out separates the two.
+        # Each picture of train that has a part there: no hold-out lies between both.
         self.ok("dedup", self.cache, "--verify", "--scope", "within", "--name", "whole")
         whole = columns(self.cache / "selections" / "whole.selection")["weights"]
         base, _ = self.selection_of(out, "all")
@@ -296,7 +303,7 @@ class Sweep(Case):
             self.assertGreater(arm["precision"], 0.9)
             self.assertEqual(control["removed_by_class"], arm["removed_by_class"])
         self.assertEqual(arms["pictures-weight"]["images"], arms["all"]["images"])
-        # Again, with another share, and with another hold-out: no picture is compared.
+        # Again, for another share, and for another hold-out: no picture is compared.
         table = (out / "table.csv").read_bytes()
         again = self.by_pictures(out, "--mode", "keep,weight", "--removed", 0.05)
         for command in again, self.by_pictures(out, "--estimate", "--removed", 0.1), self.by_pictures(out, "--estimate", holdout=0.3):
@@ -317,7 +324,7 @@ class Sweep(Case):
         out = self.folder / "sweep"
         self.ok(*self.by_pictures(out, "--removed", 0.05))
         table = (out / "table.csv").read_bytes()
-        (out / "verified.pairs").unlink()  # as in folders of an older version
+        (out / "verified.pairs").unlink()  # as folders of an older winnow have none
         plain = [word for word in self.by_pictures(out, "--removed", 0.05) if word != "--verify"]
         self.assertNotIn("verify:", self.ok(*plain).err)
         self.assertFalse((out / "verified.pairs").exists())
@@ -326,7 +333,7 @@ class Sweep(Case):
         pairs = (out / "verified.pairs").read_bytes()
         (out / "verified.pairs").write_bytes(pairs[:-1] + bytes([pairs[-1] ^ 1]))
         self.refused(1, ["verified.pairs", "damaged"], *self.by_pictures(out))
-        # Results for another cache do not apply to this one.
+        # Those of another cache are none of this one.
         self.ok("ingest", self.folder / "set", "--out", self.folder / "second")
         (self.folder / "foreign").mkdir()
         foreign = [self.folder / "foreign" if word is out else word for word in self.by_pictures(out)]
@@ -352,7 +359,7 @@ class Sweep(Case):
                 self.assertEqual((out / "table.csv").read_bytes(), (whole / "table.csv").read_bytes())
 
     def test_shares_are_met_by_the_nearest_pairs_first(self):
-        # Pictures that change into each other in small steps, so that one more bit joins many; and copies of some.
+        # Pictures that turn into each other in steps, so that one more bit joins many, and copies of some of them.
         photos, count = self.folder / "steps", 0
         for film in range(8):
             keys = [self.image(24, seed=10 * film + k) for k in range(4)]

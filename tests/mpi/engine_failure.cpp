@@ -1,8 +1,7 @@
-// Messages in flight when an engine fails. Run under local_mpirun with the name of a case.
-//
-// Rank 0 has an engine that fails. Rank 1 calls MPI itself and sends late. A network card or
-// another process might write a message into the buffer of a posted receive at any time; here that
-// happens while rank 0 calls MPI.
+// State of messages in progress after an engine failed, or if its rank is late. Run under
+// local_mpirun with the name of a case. Rank 0 has an engine that fails; rank 1 calls MPI itself,
+// and sends late. What a network card or another process would do at any time, write a message into
+// the buffer of a receive that is posted, happens here while rank 0 calls MPI.
 
 #include <mpi.h>
 #include <sys/ioctl.h>
@@ -34,17 +33,17 @@ using winnow::comm::Transfer;
 using Buffer = std::vector<std::int32_t>;
 
 constexpr int kTagLimit = 1000;
-constexpr int kFirstTag = 0;             // the engine's tag of a communicator
-constexpr int kMarkTag = kTagLimit + 1;  // not a tag of the engine
+constexpr int kFirstTag = 0;             // the engine's, of a communicator
+constexpr int kMarkTag = kTagLimit + 1;  // none of the engine's
 constexpr std::int32_t kSent = 5;
-constexpr std::int32_t kOthers = 7;                   // written by the next owner of the memory
-constexpr std::size_t kSmall = 200;                   // sent eagerly, without asking the receiver
-constexpr std::size_t kLarge = std::size_t{1} << 22;  // sent in many pieces, while it is received
+constexpr std::int32_t kOthers = 7;                   // content of the memory's next owner
+constexpr std::size_t kSmall = 200;                   // sent without asking the receiver
+constexpr std::size_t kLarge = std::size_t{1} << 22;  // in many pieces, when it is being received
 
 struct World {
   int rank = 0;
   Channels channels{};
-  MPI_Comm talk{};                     // for the test's own messages
+  MPI_Comm talk{};                     // communicator of the test
   std::atomic<bool>* go_on = nullptr;  // in memory that the ranks share
 };
 
@@ -53,13 +52,13 @@ void hear(const World& world, int peer) {
   MPI_Recv(nullptr, 0, MPI_BYTE, peer, 0, world.talk, MPI_STATUS_IGNORE);
 }
 
-// Waits without calling MPI, which would let it progress messages in flight.
+// Without a call of MPI, which would let it get on with what is under way.
 void wait_to_go_on(const World& world) {
   while (!*world.go_on) std::this_thread::sleep_for(1ms);
 }
 
-// A message that comes after everything sent to rank 0 before. Once it is received, MPI has
-// finished whatever it does with those.
+// A message that comes after all that was sent to rank 0 before: where it has been received, MPI
+// has done with those what it is going to.
 void send_mark(MPI_Comm comm) { MPI_Send(nullptr, 0, MPI_BYTE, 0, kMarkTag, comm); }
 void await_mark(MPI_Comm comm, int peer) {
   MPI_Recv(nullptr, 0, MPI_BYTE, peer, kMarkTag, comm, MPI_STATUS_IGNORE);
@@ -82,7 +81,7 @@ std::vector<Transfer> copy_from_rank_0() {
   return {{Transfer::Kind::kReceiveCopy, 0, 0, 0, 0, kSmall}};
 }
 
-// Whether the operation ended with an error. From now on its buffer belongs to somebody else.
+// The operation is over, with an error; its buffer is somebody else's from now on.
 bool throws(const std::shared_future<void>& done) {
   try {
     done.get();
@@ -100,14 +99,14 @@ void wait_until_broken(const ProgressEngine& engine) {
   while (!engine.broken()) std::this_thread::sleep_for(1ms);
 }
 
-// Long enough for another rank to run, however busy the machine is.
+// For another rank to be run, however busy the machine.
 constexpr Patience kLongPatience{.receives = 10min};
 
 void say(std::string_view word) {
   std::printf("%.*s\n", static_cast<int>(word.size()), word.data());
 }
 
-// Rank 1 sends after rank 0 has been told of the failure.
+// Rank 1 sends when rank 0 has been told of the failure.
 bool late(const World& world) {
   if (world.rank == 1) {
     hear(world, 0);
@@ -133,7 +132,7 @@ bool late(const World& world) {
   return true;
 }
 
-// Rank 1 has begun to send, and continues when rank 0's engine has failed.
+// Rank 1 has begun to send, and goes on when rank 0's engine has failed.
 bool under_way(const World& world) {
   if (world.rank == 1) {
     const Buffer sent(kLarge, kSent);
@@ -145,12 +144,12 @@ bool under_way(const World& world) {
     send_mark(world.channels.gradients);
     return true;
   }
-  hear(world, 1);  // so the posted receive finds what rank 1 has sent
+  hear(world, 1);  // so that the receive finds what rank 1 has sent when it is posted
   ProgressEngine engine(world.channels, kTagLimit, {}, {}, kLongPatience);
   Buffer buffer(kLarge);
   const std::vector<Transfer> transfers = copy_from_rank_1(kLarge);
   const auto done = receive(engine, buffer, transfers);
-  break_engine(engine);  // it posts the receive first
+  break_engine(engine);  // which posts the receive first
   wait_until_broken(engine);
   *world.go_on = true;
   if (!throws(done)) return false;
@@ -161,7 +160,7 @@ bool under_way(const World& world) {
   return true;
 }
 
-// An incomplete collective keeps its memory.
+// A collective that is not complete keeps its memory.
 bool collective(const World& world) {
   if (world.rank != 0) {
     hear(world, 0);
@@ -184,7 +183,7 @@ bool collective(const World& world) {
   break_engine(engine);
   if (!throws(done) || watched.expired()) return false;
   for (const int peer : {1, 2}) tell(world, peer);
-  while (watched.lock()->front() != kSent) {  // lets MPI progress
+  while (watched.lock()->front() != kSent) {  // lets MPI go on
     int found = 0;
     MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, world.talk, &found, MPI_STATUS_IGNORE);
     std::this_thread::sleep_for(100us);
@@ -193,7 +192,7 @@ bool collective(const World& world) {
   return true;
 }
 
-// A collective in the caller's memory is complete before the caller learns of the failure.
+// A collective in the caller's memory is over before the caller hears of the failure.
 bool borrowed(const World& world) {
   Buffer buffer(kSmall);
   const auto start = [&](MPI_Comm comm) {
@@ -222,8 +221,8 @@ bool borrowed(const World& world) {
   return true;
 }
 
-// The launcher loses output that is written right before the end. Once it has read everything it
-// has run; the additional wait makes it likely that it has passed the output on.
+// The launcher loses what is said right before an end. It has been run since where it has read
+// that; the rest makes it likely that it has handed it on.
 void wait_for_the_launcher() {
   int unread = 0;
   while (::ioctl(STDERR_FILENO, FIONREAD, &unread) == 0 && unread > 0) {
@@ -232,7 +231,7 @@ void wait_for_the_launcher() {
   std::this_thread::sleep_for(200ms);
 }
 
-// Rank 1 has begun to send and does not call MPI again.
+// Rank 1 has begun to send and calls MPI no more.
 bool stuck(const World& world) {
   if (world.rank > 1) {
     for (;;) std::this_thread::sleep_for(1s);
@@ -255,7 +254,7 @@ bool stuck(const World& world) {
   Buffer buffer(kLarge);
   const std::vector<Transfer> transfers = copy_from_rank_1(kLarge);
   const auto done = receive(engine, buffer, transfers);
-  break_engine(engine);  // it posts the receive first
+  break_engine(engine);  // which posts the receive first
   throws(done);          // never returns
   return false;
 }
@@ -319,8 +318,9 @@ int main(int argc, char** argv) {
   world.go_on = static_cast<std::atomic<bool>*>(shared);
   MPI_Barrier(MPI_COMM_WORLD);
   bool good = true;
-  // If all ranks are to be ended, none may be finalising: Open MPI's launcher would wait for it.
-  if (world.rank < 2 || which == "collective" || which == "borrowed" || which == "stuck") {
+  // Where all ranks are ended none may be finalising: Open MPI's launcher would wait for it.
+  if (world.rank < 2 || which == "collective" || which == "borrowed" || which == "stuck" ||
+      which == "late_rank") {
     good = which == "late"         ? late(world)
            : which == "under_way"  ? under_way(world)
            : which == "collective" ? collective(world)
