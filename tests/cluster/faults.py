@@ -217,7 +217,7 @@ class Job:
 
 
 class Fault:
-    """What happens to one rank or to its host. begin() and end() may each be called once."""
+    """A fault of one rank or of its host. begin() and end() may each be called once."""
 
     reasons = ()  # the sentence contains one of these
     ends_job = False  # without help from outside

@@ -352,7 +352,7 @@ def python():
 
 
 def missing_for(page):
-    """What this machine lacks to run a page, as a sentence; empty if nothing."""
+    """A sentence on what this machine lacks to run a page; empty if nothing."""
     texts = [step.text for step in page.steps if isinstance(step, Command)]
     if any("example_photos.py" in text for text in texts):
         if subprocess.run([python(), "-c", PHOTOS_NEED], capture_output=True).returncode:

@@ -563,7 +563,7 @@ class Faults(Case):
         for name in ("given.features", "by.csv", "list.csv"):
             self.assertRegex(done.stderr, rf"winnow: cannot [^\n]*/{name}[^\n]*o space left")
 
-    # What must be durable when
+    # The order in which files become durable
 
     def test_an_ingest_is_durable_before_its_manifest_is_there(self):
         _, points = self.undisturbed()

@@ -80,7 +80,7 @@ class Terminal:
 
 
 class Screen:
-    """What a terminal shows after frames: cursor home, lines, erase to the end of the line and below."""
+    """The text that a terminal shows after frames: cursor home, lines, erase to the end of the line and below."""
 
     def __init__(self, columns, rows):
         self.columns, self.rows = columns, rows

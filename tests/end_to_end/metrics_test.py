@@ -111,7 +111,7 @@ class Metrics(Case):
         self.assertNotIn("ranks.", summary)  # the last interval of an epoch does not describe the whole epoch
 
     def test_the_rank_with_more_to_do_is_the_slowest(self):
-        # Of three micro-batches, rank 1 of two has two in every step. Intervals are long enough for a busy machine.
+        # There are three micro-batches, and rank 1 of two has two of them in every step. Intervals are long enough for a busy machine.
         self.ok(*self.train("run", "--epochs", 75, "--log-interval", 25), ranks=2)
         rows = self.check_lines("run", 2)
         slowest = collections.Counter(row["ranks.slowest"] for row in rows)

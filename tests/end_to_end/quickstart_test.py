@@ -1,4 +1,4 @@
-"""What tools/quickstart prints at its end and when it cannot continue, with stand-ins for the programs that it calls."""
+"""The output of tools/quickstart at its end and when it cannot continue, with stand-ins for the programs that it calls."""
 
 import os
 import shutil

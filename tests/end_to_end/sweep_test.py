@@ -220,7 +220,7 @@ class Sweep(Case):
             self.assertEqual(len(arms[name]["top1"]), arms[name]["stopped_after"])
         self.assertEqual(arms["phash-r98-first"]["loss"], "a loss")
         self.assertIsNone(value["recommended"])
-        # What was left out is done where it is asked for, and makes no difference without that.
+        # Runs that were left out are done on request; without that, it makes no difference.
         table = (out / "table.csv").read_bytes()
         whole = self.ok(*command, "--all-seeds", *TRAIN).json()
         self.assertEqual({len(arm["top1"]) for arm in whole["arms"]}, {6})

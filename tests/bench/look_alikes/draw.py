@@ -136,7 +136,7 @@ def unlike(pictures):
 
 
 def lacks_fonts():
-    """What to install if DejaVu's fonts are missing; empty otherwise."""
+    """Says what to install if DejaVu's fonts are missing; empty otherwise."""
     if (FONTS / "DejaVuSans.ttf").exists() and (FONTS / "DejaVuSansCondensed.ttf").exists():
         return ""
     return "DejaVu's fonts are not installed (Debian: fonts-dejavu-core, fonts-dejavu-extra)"

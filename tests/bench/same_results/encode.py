@@ -287,7 +287,7 @@ def bytes_field(field, data):
 
 
 def tfrecord(examples):
-    """Of [{feature: bytes or int}]."""
+    """A TFRecord file of [{feature: bytes or int}]."""
     out = b""
     for example in examples:
         features = b""
@@ -301,7 +301,7 @@ def tfrecord(examples):
 
 
 def recordio(images):
-    """Of [([label], bytes)]; ids count from 0. No image holds the magic number at a multiple of four."""
+    """A RecordIO file of [([label], bytes)]; ids count from 0. No image holds the magic number at a multiple of four."""
     out = b""
     for number, (labels, data) in enumerate(images):
         one = len(labels) == 1

@@ -175,7 +175,7 @@ class Nets(program.Case):
                                              dtype=torch.uint8).reshape(side, side, 3) for name in names])
 
     def net_of(self, cache):
-        """What config.json says about the net and its images."""
+        """The facts in config.json about the net and its images."""
         run = self.folder / "config"
         self.ok("train", cache, "--out", run, "--net", "lenet", "--max-steps", 1, "--batch-size", 4)
         net = config(run)["net"]
