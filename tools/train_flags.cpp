@@ -194,6 +194,14 @@ void add_local_flags(Verb recipe, train::LocalOptions& local) {
       .add_option("--local-head", local.head,
                   "--local: what stages learn by: mlp-sr, linear or mlp-sr-full (see --help-all)")
       .show_default(std::string(train::kUsualLocalHead));
+  recipe.add_flag("--pipeline", local.pipeline,
+                  "--local greedy: each stage is computed by ranks of its own, which hand its "
+                  "values on; with --reproducible the same weights as without, bit for bit");
+  recipe
+      .add_option("--stage-ranks", local.stage_ranks,
+                  "--pipeline: how many ranks each stage has, in order; without it, as their "
+                  "multiply-adds ask")
+      .type_name("N,N...");
 }
 
 void add_recipe_flags(Verb verb, TrainChoice& o) {

@@ -52,6 +52,9 @@ struct Collective {
   Reduction reduction = Reduction::kSum;
   Wire wire = Wire::kF32;
   Task task = Task::kAllReduce;
+  // Ranks that call it. 0: all. Else a number of theirs, for a collective that the others do not
+  // call; the order of these matters among themselves only.
+  std::uint32_t group = 0;
 };
 
 // Throws Error if the sizes of a collective's two buffers differ.

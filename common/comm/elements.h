@@ -68,7 +68,7 @@ decltype(auto) visit(const Elements& elements, const Work& work) {
 }
 
 // The result of transfers. Ranks with different tasks get an error.
-enum class Task : std::uint8_t { kAllReduce, kReduceScatter, kAllGather };
+enum class Task : std::uint8_t { kAllReduce, kReduceScatter, kAllGather, kHandOver };
 
 enum class Reduction : std::uint8_t { kSum, kMax };  // kMax: for integers
 

@@ -15,11 +15,17 @@ constexpr std::uint64_t kTrafficKib = 64;
 }  // namespace
 
 std::string_view in_words(Stage stage) noexcept {
-  constexpr std::array<std::string_view, kStages> kNames{
-      "starting",   "waiting for its batch", "forward",
-      "backward",   "summing gradients",     "updating weights",
-      "evaluating", "saving a checkpoint",   "ending",
-      "leaving"};
+  constexpr std::array<std::string_view, kStages> kNames{"starting",
+                                                         "waiting for its batch",
+                                                         "waiting for a micro-batch",
+                                                         "forward",
+                                                         "backward",
+                                                         "summing gradients",
+                                                         "updating weights",
+                                                         "evaluating",
+                                                         "saving a checkpoint",
+                                                         "ending",
+                                                         "leaving"};
   return kNames.at(static_cast<std::size_t>(stage));
 }
 
@@ -38,6 +44,7 @@ bool progressed(const Status& before, const Status& now) noexcept {
 std::string in_words(const Status& status) {
   std::string words = status.step > 0 ? "step " + std::to_string(status.step) + ", " : "";
   words += in_words(status.stage);
+  if (status.stage == Stage::kReceiving) words += " (" + std::to_string(status.bucket) + ")";
   if (status.stage == Stage::kBackward) words += ", bucket " + std::to_string(status.bucket);
   return words;
 }

@@ -11,6 +11,7 @@ namespace winnow::health {
 enum class Stage : std::uint8_t {
   kStarting,    // until the first step: data, plan, programs
   kReading,     // waits for its next batch
+  kReceiving,   // a pipeline's rank waits for a micro-batch of the stage before
   kForward,     // forward, and backward until the first gradients exist
   kBackward,    // backward, up to the gradients of a bucket
   kGradients,   // its gradients are complete; waits for their sums
@@ -20,7 +21,7 @@ enum class Stage : std::uint8_t {
   kEnding,      // after the last step
   kLeaving,     // its job is over, or ends early
 };
-inline constexpr int kStages = 10;
+inline constexpr int kStages = 11;
 std::string_view in_words(Stage stage) noexcept;
 
 // Whether the stage is part of a step. Within steps ranks proceed together; elsewhere one may work
@@ -50,7 +51,7 @@ struct Status {
   Wait wait = Wait::kNone;
   bool awaits_data = false;       // a data exchange is running
   bool is_first_step = false;     // first step since this process started
-  std::uint16_t bucket = 0;       // for kBackward
+  std::uint16_t bucket = 0;       // for kBackward; for kReceiving the micro-batch
   std::int64_t step = 0;          // counted from 1; 0: none yet
   std::uint32_t marks = 0;        // number of changes of stage
   std::uint32_t added_ms = 0;     // time spent on adding received data

@@ -46,6 +46,39 @@ class Local(Case):
                 for metric in ("train.local.1.loss", "train.local.2.top1", "train.loss"):
                     self.assertEqual(self.metrics(self.folder / f"{name}-cut", metric), self.metrics(self.folder / f"{name}-1", metric))
 
+    def test_a_pipeline_has_the_bits_of_one_process(self):
+        """On any ranks, and what one form began another ends."""
+        for dtype, *more in (("f32",), ("bf16",), ("f32", "--ema-decay", 0.9)):
+            with self.subTest(dtype=dtype, more=more):
+                same = ("--reproducible", "--dtype", dtype, *more)
+                name = "-".join(map(str, (dtype, *more)))
+                self.ok(*self.command(f"{name}-one", *same, epochs=3))
+                said = self.ok(*self.command(f"{name}-4", *same, "--pipeline", "--stage-ranks", "2,1,1", epochs=3), ranks=4)
+                self.assertIn("pipeline: stage 1 of 3 on ranks 0 to 1, stage 2 on rank 2, stage 3 on rank 3", said.err)
+                cut = (*self.command(f"{name}-cut", *same, epochs=3), "--resume", "auto", "--recovery-interval", 1)
+                self.ok(*cut, "--pipeline", "--max-steps", 2, ranks=3)
+                self.ok(*cut, "--max-steps", 4)
+                self.ok(*cut, "--pipeline", ranks=3)
+                for form in ("4", "cut"):
+                    self.assertEqual(self.weights(f"{name}-{form}"), self.weights(f"{name}-one"), form)
+                    for metric in ("train.local.1.loss", "train.local.2.top1", "train.loss"):
+                        self.assertEqual(self.metrics(self.folder / f"{name}-{form}", metric), self.metrics(self.folder / f"{name}-one", metric), metric)
+
+    def test_one_thread_a_rank_has_the_bits_of_one_process(self):
+        """Without --reproducible, where each stage has one rank."""
+        self.ok(*self.command("one", "--threads", 1, stages=2))
+        self.ok(*self.command("two", "--threads", 1, "--pipeline", "--trace-steps", "2-3", stages=2), ranks=2)
+        self.assertEqual(self.weights("two"), self.weights("one"))
+        plan = (self.folder / "two" / "plan.json").read_text()
+        self.assertIn('"task":"send"', plan)
+        trace = (self.folder / "two" / "trace.json").read_text()
+        self.assertRegex(trace, "wait for micro-batch 0 from rank 0")
+        self.assertRegex(trace, "micro-batch 0 to rank 1")
+
+    def test_a_stage_that_is_not_finite_ends_the_run(self):
+        said = self.refused(1, ["is not finite"], *self.command("hot", "--pipeline", "--lr", 1e30, "--recovery-interval", 1, stages=2), ranks=2)
+        self.assertNotIn("waits", said.err)
+
     def test_heads_learn_are_evaluated_and_stay_at_home(self):
         said = self.ok(*self.command("run", epochs=6, stages=2))
         self.assertRegex(said.err, r"local updates, greedy: 2 stages that end at layer\d.* and the loss; heads mlp-sr of .* parameters")
@@ -122,6 +155,23 @@ class Local(Case):
         }.items():
             with self.subTest(says):
                 self.refused(2, [says], "train", self.cache, "--out", self.folder / "none", "--net", "resnet20", *flags)
+                self.assertFalse((self.folder / "none").exists())
+        for says, flags in {
+            "--stage-ranks is for --pipeline": ("--stage-ranks", "1,1"),
+            "give --local greedy": ("--pipeline",),
+            "a loss of their own alone": ("--pipeline", "--local", "overlapping", "--stages", 2),
+            "has not been made for --pipeline": ("--pipeline", "--local", "greedy", "--stages", 2, "--sync-bn"),
+            "each of 2 stages a rank at least, and there are 1 ranks": ("--pipeline", "--local", "greedy", "--stages", 2),
+        }.items():
+            with self.subTest(says):
+                self.refused(2, [says], "train", self.cache, "--out", self.folder / "none", "--net", "resnet20", *flags)
+        for says, ranks in {
+            "no list of how many ranks each stage has": "1,x",
+            "has numbers for 3 stages, and there are 2": "1,1,1",
+            "are 3 ranks, and the job has 2": "2,1",
+        }.items():
+            with self.subTest(says):
+                self.refused(2, [says], *self.command("none", "--pipeline", "--stage-ranks", ranks, stages=2), ranks=2)
                 self.assertFalse((self.folder / "none").exists())
         said = self.refused(2, ["--local-head linear is smaller"], *self.command("none"), "--memory-limit", "40M")
         self.assertIn("heads mlp-sr", said.err)

@@ -77,6 +77,25 @@ TEST(SomeRanks, AddUpAndTheOthersKeepTheirs) {
   }
 }
 
+// Ranks that a number is of call alone, in an order of their own.
+TEST(SomeRanks, AddUpWithoutACallOfTheOthers) {
+  const Schedule& schedule = find_schedule("multicolor");
+  std::deque<Sum> sums;
+  std::vector<Pending> pending;
+  for (int turn = 0; turn < 3; ++turn) {
+    std::uint32_t group = 0;
+    for (const std::vector<int>& ranks : sets_of_ranks()) {
+      ++group;
+      sums.push_back(sum_of(ranks, schedule, static_cast<int>(sums.size())));
+      if (std::ranges::count(ranks, mpi_world().rank()) == 0) continue;
+      pending.push_back(
+          mpi_world().start({.buffer = sums.back().buffer, .group = group}, sums.back().transfers));
+    }
+  }
+  for (Pending& one : pending) one.wait();
+  for (std::size_t s = 0; s < sums.size(); ++s) expect_done(sums[s], static_cast<int>(s));
+}
+
 // The least that ranks can do together, a message; all other ranks have empty buffers.
 TEST(SomeRanks, OneHandsItsNumbersToAnother) {
   const int size = mpi_world().size();

@@ -391,41 +391,42 @@ TEST(LocalGradients, OfAGreedyStageKnowNoOtherStagesParameters) {
   }
 }
 
-// For a stage, the values it reads are like inputs. Its gradients equal those of a graph that has
-// only this stage, as when nets are trained separately on stored activations.
+// Where a stage begins, what it reads is as good as an input: its gradients are those of a graph
+// that has nothing but the stage, as nets trained apart on stored activations have them. What it
+// ends with, the next one reads.
 TEST(LocalGradients, AreThoseOfStagesApart) {
   const Graph forward = staged("greedy", kThree, "linear");
+  const Graph graph = trained(forward, 0);
   const auto inputs = named_inputs(forward);
-  const auto together = gradients(trained(forward, 0), inputs);
+  const auto together = gradients(graph, inputs);
   const std::vector<Numbers> stored = computed(forward, inputs);
   const std::vector<Output> losses = losses_of_stages(forward);
+  const auto number = [](ValueId id) { return static_cast<std::size_t>(id); };
   std::size_t compared = 0;
   for (std::size_t stage = 0; stage < losses.size(); ++stage) {
-    Graph apart = forward;
+    const Graph alone = at_stage(graph, static_cast<int>(stage));
     auto given = inputs;
-    std::erase_if(apart.outputs, [&](const Output& output) {
-      return is_local(output) || output.kind == OutputKind::kLoss ||
-             output.kind == OutputKind::kPerSampleLoss || output.kind == OutputKind::kLogits;
-    });
-    apart.outputs.push_back({OutputKind::kLoss, losses[stage].value});
-    if (stage > 0) {
-      const auto end = static_cast<std::size_t>(losses[stage - 1].of);
-      apart.values[end].kind = ValueKind::kInput;
-      std::erase_if(apart.nodes, [&](const Node& node) {
-        return std::ranges::find(node.outputs, static_cast<ValueId>(end)) != node.outputs.end();
-      });
-      std::erase_if(apart.outputs, [&](const Output& output) {
-        return output.kind == OutputKind::kMean || output.kind == OutputKind::kVariance;
-      });
-      given[apart.values[end].name] = stored[end];
-    }
-    const Graph alone = prune(apart);
-    for (const auto& [name, gradient] : gradients(prune(differentiate(alone)), given)) {
+    if (stage > 0) given["pixels"] = stored[number(losses[stage - 1].of)];
+    const bool is_last = stage + 1 == losses.size();
+    if (!is_last) given["weights"] = inputs.at("local." + std::to_string(stage + 1) + ".weights");
+    for (const auto& [name, gradient] : gradients(alone, given)) {
       EXPECT_EQ(gradient, together.at(name)) << name;
       ++compared;
     }
+    const std::vector<Numbers> values = computed(alone, given);
+    for (const Output& output : alone.outputs) {
+      EXPECT_FALSE(is_local(output));
+      if (output.kind == OutputKind::kLoss) {
+        EXPECT_EQ(values[number(output.value)], stored[number(losses[stage].value)]);
+      } else if (output.kind == OutputKind::kValue) {
+        EXPECT_FALSE(is_last);
+        EXPECT_EQ(values[number(output.value)], stored[number(losses[stage].of)]);
+      }
+    }
+    EXPECT_EQ(losses_of_stages(alone).size(), 1U);
   }
   EXPECT_EQ(compared, together.size());
+  EXPECT_THROW(at_stage(graph, 3), Error);
 }
 
 // Order.

@@ -13,6 +13,7 @@ inline RunPlan some_plan() {
                             .dtype = DType::kBF16,
                             .kernels = {{"conv2d forward", "jit:avx2"}}},
                .layout = {.ranks = {{.lanes = {2, 1}, .threads = 3}, {.lanes = {2}, .node = 1}},
+                          .stage_ranks = {1, 1},
                           .schedule = "ring",
                           .smaller = {{20, "multicolor", {.colors = 2}}, {300, "ring", {}}},
                           .transfers = "00aa"},
@@ -32,7 +33,8 @@ inline RunPlan some_plan() {
                       .part = {1, 3},
                       .after = {0, 1}},
                      {.kind = Task::Kind::kFinish, .anywhere = true, .after = {2}},
-                     {.kind = Task::Kind::kExchange, .anywhere = true, .exchange = 5}};
+                     {.kind = Task::Kind::kExchange, .anywhere = true, .exchange = 5},
+                     {.kind = Task::Kind::kSend, .lane = 1, .micro_batch = 2, .peer = 1}};
   return plan;
 }
 

@@ -27,6 +27,10 @@ Facts facts_of(const Layout& layout) {
   for (const RankLayout& rank : layout.ranks) {
     lanes += (lanes.empty() ? "" : " ") + std::to_string(rank.lanes.size());
   }
+  std::string stages;
+  for (const int ranks : layout.stage_ranks) {
+    stages += (stages.empty() ? "" : ",") + std::to_string(ranks);
+  }
   std::string smaller;
   for (const SizedSchedule& sized : layout.smaller) {
     smaller += (smaller.empty() ? "" : ", ") + std::to_string(sized.elements) + " " +
@@ -39,6 +43,7 @@ Facts facts_of(const Layout& layout) {
           {"schedule", layout.schedule},
           {"segment_elements", std::to_string(layout.schedule_options.segment_elements)},
           {"smaller all-reduces", smaller},
+          {"stage_ranks", stages},
           {"transfers", layout.transfers}};
 }
 

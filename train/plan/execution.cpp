@@ -4,18 +4,23 @@
 #include <numeric>
 
 #include "common/comm/schedule/hierarchical.h"
+#include "common/comm/schedule/some_ranks.h"
 
 namespace winnow::train {
 namespace {
 
 SumTransfers plan_transfers(const Layout& layout, const Execution& execution,
                             const comm::Placement& placement) {
+  const RankStages stages = stages_of(layout);
+  const std::vector<int> ranks = stages.members(stages.stage_of(placement.rank));
   const auto all_reduce = [&](std::size_t count) {
     const SizedSchedule taken = schedule_of(layout, count);
-    return comm::find_schedule(taken.schedule).all_reduce(placement, count, taken.options);
+    return comm::among(placement, ranks, [&](const comm::Placement& those) {
+      return comm::find_schedule(taken.schedule).all_reduce(those, count, taken.options);
+    });
   };
-  const bool may_share_memory =
-      placement.machines() < placement.ranks() && execution.sums != Sums::kWholeNumbers;
+  const bool may_share_memory = placement.machines() < placement.ranks() &&
+                                execution.sums != Sums::kWholeNumbers && !stages.is_pipeline();
   const std::vector<std::size_t> counts = bucket_counts(execution.gradients, execution.sums);
   SumTransfers transfers;
   transfers.buckets.resize(counts.size());
@@ -39,6 +44,34 @@ SumTransfers plan_transfers(const Layout& layout, const Execution& execution,
     transfers.exchanges.push_back(all_reduce(micro_batches * exchange.elements));
   }
   return transfers;
+}
+
+// Of each micro-batch.
+std::vector<int> peers_of(const std::vector<HandOver>& overs) {
+  std::vector<int> peers(overs.size());
+  for (const HandOver& over : overs) peers[static_cast<std::size_t>(over.micro_batch)] = over.peer;
+  return peers;
+}
+
+comm::Wire wire_of(DType dtype) {
+  if (dtype == DType::kBF16) return comm::Wire::kBF16;
+  return dtype == DType::kF16 ? comm::Wire::kF16 : comm::Wire::kF32;
+}
+
+HandedValues handed_values(const Graph& graph, const HandOvers& overs, DType dtype) {
+  const auto elements = [&](ValueId id) {
+    return static_cast<std::size_t>(element_count(graph.value(id).shape));
+  };
+  HandedValues handed{.wire = wire_of(dtype)};
+  if (!overs.receives.empty()) handed.in = elements(graph.find("pixels"));
+  const auto border = std::ranges::find(graph.outputs, OutputKind::kValue, &Output::kind);
+  if (border == graph.outputs.end()) return handed;
+  const auto made = std::ranges::find_if(graph.nodes, [&](const Node& node) {
+    return std::ranges::count(node.outputs, border->value) > 0;
+  });
+  handed.out = elements(border->value);
+  handed.made_after = static_cast<std::size_t>(made - graph.nodes.begin()) + 1;
+  return handed;
 }
 
 }  // namespace
@@ -84,7 +117,10 @@ Execution plan_execution(const RunPlan& plan, const Graph& graph, const comm::Pl
   execution.evaluation_lanes = mine.evaluation_lanes;
   execution.batches_ahead = mine.batches_ahead;
   execution.total_micro_batches = 0;
-  for (const RankLayout& rank : layout.ranks) {
+  const RankStages stages = stages_of(layout);
+  const int stage = stages.stage_of(placement.rank);
+  for (const int member : stages.members(stage)) {
+    const RankLayout& rank = layout.ranks.at(static_cast<std::size_t>(member));
     if (&rank == &mine) execution.first_micro_batch = execution.total_micro_batches;
     execution.total_micro_batches +=
         std::accumulate(rank.lanes.begin(), rank.lanes.end(), std::int64_t{0});
@@ -93,6 +129,14 @@ Execution plan_execution(const RunPlan& plan, const Graph& graph, const comm::Pl
       .micro_batches = mine.lanes, .threads = mine.threads, .asynchronous = asynchronous};
   for (const Exchange& exchange : execution.exchanges) {
     shape.exchanges.push_back(exchange.ready_after);
+  }
+  if (stages.is_pipeline()) {
+    execution.group = static_cast<std::uint32_t>(stage) + 1;
+    execution.hand_overs = plan_hand_overs(layout, placement.rank);
+    shape.comes_from = peers_of(execution.hand_overs.receives);
+    shape.goes_to = peers_of(execution.hand_overs.sends);
+    execution.handed = handed_values(graph, execution.hand_overs, plan.numerics.dtype);
+    shape.sent_after = execution.handed.made_after;
   }
   execution.tasks = plan_step(execution.gradients, graph.nodes.size(), shape);
   execution.transfers = plan_transfers(layout, execution, placement);

@@ -8,6 +8,7 @@
 
 #include "common/comm/schedule/schedule.h"
 #include "train/graph/graph.h"
+#include "train/plan/rank_stages.h"
 #include "train/plan/run_plan.h"
 #include "train/plan/step_tasks.h"
 #include "train/reduce/exchange.h"
@@ -27,7 +28,15 @@ enum HeadTail : std::size_t { kHeadLoss, kHeadCorrect, kHeadTailCount };
 std::size_t tail_count(const Graph& graph);
 std::vector<std::string> tail_names(const Graph& graph);
 
-// The work of one rank in each step: created once, from the run's plan.
+// What a stage of a pipeline gets of a micro-batch and what it hands on; 0: nothing.
+struct HandedValues {
+  std::size_t in = 0;                  // elements of its input "pixels"
+  std::size_t out = 0;                 // elements of its output of kind kValue
+  std::size_t made_after = 0;          // nodes that make that
+  comm::Wire wire = comm::Wire::kF32;  // exact: values have its type
+};
+
+// What one rank executes each step: made once, from the run's plan.
 struct Execution {
   GradientLayout gradients{};
   std::vector<Exchange> exchanges{};
@@ -39,6 +48,9 @@ struct Execution {
   int evaluation_lanes = 1;
   int batches_ahead = 1;  // number that the loader prepares
   Sums sums = Sums::kFloats;
+  std::uint32_t group = 0;  // of its all-reduces, see comm::Collective
+  HandOvers hand_overs{};   // of a stage of a pipeline
+  HandedValues handed{};
 };
 
 // Element count of each bucket's all-reduce. bf16 messages do not include the tail. Pure.

@@ -68,6 +68,7 @@ Json to_json(const Layout& layout) {
   json["bucket_bytes"] = layout.bucket_bytes;
   json["transfers"] = layout.transfers;
   json["ranks"] = std::move(ranks);
+  if (!layout.stage_ranks.empty()) json["stage_ranks"] = layout.stage_ranks;
   return json;
 }
 
@@ -78,6 +79,7 @@ Json to_json(const Task& task) {
   if (task.micro_batch >= 0) row["micro_batch"] = task.micro_batch;
   if (task.bucket >= 0) row["bucket"] = task.bucket;
   if (task.exchange >= 0) row["exchange"] = task.exchange;
+  if (task.peer >= 0) row["peer"] = task.peer;
   if (task.part.of > 1) row["part"] = {task.part.index, task.part.of};
   if (task.last_node > 0) row["nodes"] = {task.first_node, task.last_node};
   row["after"] = task.after;
@@ -142,6 +144,15 @@ std::vector<SizedSchedule> read_smaller(const JsonReader& in) {
   return smaller;
 }
 
+void read_stage_ranks(const JsonReader& in, Layout& layout) {
+  std::size_t total = 0;
+  for (const JsonReader& ranks : in.items()) {
+    layout.stage_ranks.push_back(ranks.integer(1, kMostThreads));
+    total += static_cast<std::size_t>(layout.stage_ranks.back());
+  }
+  if (total != layout.ranks.size()) in.fail("has not as many ranks as there are");
+}
+
 Layout read_layout(const JsonReader& in) {
   Layout layout{.schedule = in.at("schedule").text(),
                 .schedule_options = read_schedule_options(in),
@@ -150,6 +161,7 @@ Layout read_layout(const JsonReader& in) {
   if (const auto smaller = in.find("smaller")) layout.smaller = read_smaller(*smaller);
   for (const JsonReader& rank : in.at("ranks").items()) layout.ranks.push_back(read_rank(rank));
   if (layout.ranks.empty()) in.at("ranks").fail("has none");
+  if (const auto stages = in.find("stage_ranks")) read_stage_ranks(*stages, layout);
   return layout;
 }
 
@@ -171,6 +183,7 @@ Task read_task(const JsonReader& in, int lanes, std::size_t before) {
   if (const auto number = in.find("micro_batch")) task.micro_batch = number->integer(0, 1 << 30);
   if (const auto number = in.find("bucket")) task.bucket = number->integer(0, 1 << 30);
   if (const auto number = in.find("exchange")) task.exchange = number->integer(0, 1 << 30);
+  if (const auto number = in.find("peer")) task.peer = number->integer(0, kMostThreads);
   if (const auto part = in.find("part")) {
     const std::vector<JsonReader> pair = part->items(2);
     task.part.of = pair[1].integer(1, kMostThreads);

@@ -37,7 +37,9 @@ class StepPlanner {
                                .part = {.index = lane, .of = step_.lanes}}));
     }
     for (Lane& lane : lanes_) lane.before = loaded;
-    if (shape_.exchanges.empty()) {
+    if (!shape_.comes_from.empty() || !shape_.goes_to.empty()) {
+      plan_lanes_of_stage();
+    } else if (shape_.exchanges.empty()) {
       plan_lanes();
     } else {
       plan_lanes_in_step();
@@ -51,11 +53,12 @@ class StepPlanner {
   // Tasks of a lane follow each other, because each overwrites what the previous ones wrote.
   struct Lane {
     int index = 0;
-    int micro_batch = 0;        // the one in progress
-    bool last = false;          // it is the lane's last one
-    std::size_t done = 0;       // nodes [0, done) of it are planned
-    std::size_t added = 0;      // number of its buckets that are added
-    std::vector<int> before{};  // the lane's latest tasks
+    int micro_batch = 0;        // that it works on
+    bool last = false;          // it has no other after that
+    std::size_t done = 0;       // nodes [0, done) of it
+    std::size_t added = 0;      // buckets of it
+    int sent = -1;              // task that sends its last micro-batch on
+    std::vector<int> before{};  // what the lane did last
   };
 
   int append(Task task) {
@@ -107,6 +110,44 @@ class StepPlanner {
       for (Lane& lane : lanes_) lane.before = {collective_};
     }
     for (Lane& lane : lanes_) compute(lane, node_count_);
+  }
+
+  // Turn by turn, since sends of all lanes have one order.
+  void plan_lanes_of_stage() {
+    const int turns = std::ranges::max(shape_.micro_batches);
+    for (int turn = 0; turn < turns; ++turn) {
+      int first = 0;
+      for (Lane& lane : lanes_) {
+        const int count = shape_.micro_batches[static_cast<std::size_t>(lane.index)];
+        if (turn < count) plan_micro_batch_of_stage(lane, first + turn, turn + 1 == count);
+        first += count;
+      }
+    }
+  }
+
+  void plan_micro_batch_of_stage(Lane& lane, int micro_batch, bool last) {
+    const auto m = static_cast<std::size_t>(micro_batch);
+    lane.micro_batch = micro_batch;
+    if (lane.sent >= 0) lane.before.push_back(lane.sent);  // its memory is written anew
+    if (!shape_.comes_from.empty())
+      next(lane, {.kind = Kind::kReceive, .peer = shape_.comes_from[m]});
+    bind(lane, micro_batch, last);
+    if (!shape_.goes_to.empty()) {
+      compute(lane, shape_.sent_after);
+      send(lane, shape_.goes_to[m]);
+    }
+    compute(lane, node_count_);
+  }
+
+  // The lane goes on meanwhile.
+  void send(Lane& lane, int peer) {
+    Task task{.kind = Kind::kSend,
+              .lane = lane.index,
+              .micro_batch = lane.micro_batch,
+              .peer = peer,
+              .after = lane.before};
+    if (collective_ >= 0) task.after.push_back(collective_);
+    lane.sent = collective_ = append(std::move(task));
   }
 
   void next(Lane& lane, Task task) {
@@ -195,18 +236,17 @@ class StepPlanner {
   const StepShape& shape_;
   StepTasks step_;
   std::vector<Lane> lanes_;
-  // for each bucket: additions by the last micro-batch of each lane
-  std::vector<std::vector<int>> added_;
-  std::size_t reduced_ = 0;  // number of buckets whose reductions are planned
-  int collective_ = -1;      // the latest task that starts an all-reduce
+  std::vector<std::vector<int>> added_;  // to each bucket, by the last micro-batch of each lane
+  std::size_t reduced_ = 0;              // buckets whose reductions are planned
+  int collective_ = -1;                  // the last that begins an all-reduce or sends
 };
 
 }  // namespace
 
 std::string_view kind_name(Kind kind) noexcept {
-  constexpr std::array<std::string_view, 12> kNames{
-      "load_parameters", "bind",   "compute", "exchange", "await",        "add",
-      "add_lanes",       "reduce", "finish",  "read",     "begin_update", "update"};
+  constexpr std::array<std::string_view, 14> kNames{
+      "load_parameters", "receive", "bind",   "compute", "send",         "exchange", "await", "add",
+      "add_lanes",       "reduce",  "finish", "read",    "begin_update", "update"};
   return kNames.at(static_cast<std::size_t>(kind));
 }
 

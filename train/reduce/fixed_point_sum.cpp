@@ -73,12 +73,14 @@ class FixedPointSum final : public GradientSum {
 
   void reduce(std::size_t bucket) override {
     const GradientLayout::Bucket& b = layout_.buckets[bucket];
-    reducing_[bucket] =
-        comm_.start_all_reduce(std::span(lanes_[0].sum).subspan(b.offset, b.count),
-                               comm::Reduction::kSum, options_.transfers->buckets[bucket]);
+    reducing_[bucket] = comm_.start(
+        {.buffer = std::span(lanes_[0].sum).subspan(b.offset, b.count), .group = options_.group},
+        options_.transfers->buckets[bucket]);
     if (bucket + 1 < layout_.buckets.size()) return;
-    reducing_exponents_ = comm_.start_all_reduce(std::span(exponents_), comm::Reduction::kMax,
-                                                 options_.transfers->exponents);
+    reducing_exponents_ = comm_.start({.buffer = std::span(exponents_),
+                                       .reduction = comm::Reduction::kMax,
+                                       .group = options_.group},
+                                      options_.transfers->exponents);
   }
 
   // From here on, every rank has the same numbers and makes the same decision.

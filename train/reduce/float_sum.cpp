@@ -55,7 +55,8 @@ class FloatSum final : public GradientSum {
     std::span<float> sums = cut(lanes_[0].sum, bucket, {});
     if (!transfers.tail.empty() && bucket + 1 == layout_.buckets.size()) {
       const std::size_t tail = layout_.elements - layout_.tail_offset;
-      reducing_tail_ = comm_.start_all_reduce(sums.last(tail), transfers.tail);
+      reducing_tail_ =
+          comm_.start({.buffer = sums.last(tail), .group = options_.group}, transfers.tail);
       sums = sums.first(sums.size() - tail);
     }
     const auto parts = transfers.parts.find(bucket);
@@ -64,7 +65,9 @@ class FloatSum final : public GradientSum {
       return;
     }
     if (!lost_.empty()) round_with_feedback(sums, layout_.buckets[bucket].offset);
-    reducing_[bucket] = comm_.start_all_reduce(sums, transfers.buckets[bucket], options_.wire);
+    reducing_[bucket] =
+        comm_.start({.buffer = sums, .wire = options_.wire, .group = options_.group},
+                    transfers.buckets[bucket]);
   }
 
   Outcome finish() override {

@@ -36,6 +36,7 @@ struct SumOptions {
   // step (error feedback: Seide et al. 2014, 1-Bit Stochastic Gradient Descent; Karimireddy et al.
   // 2019). Errors of partial sums in transfer, and of sums through shared memory, are not fed back.
   bool error_feedback = false;
+  std::uint32_t group = 0;  // the ranks that add up, see comm::Collective
 };
 
 // Number of exponents that reproducible sums exchange: one for each tensor and each number of the

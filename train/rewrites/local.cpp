@@ -8,6 +8,23 @@
 #include "train/rewrites/rewrites.h"
 
 namespace winnow::train {
+namespace {
+
+// Head `head`, the only one among the outputs, says what the net did: it reads "weights".
+void put_head_in_place(Graph& graph, int head) {
+  const ValueId weights = graph.find("weights");
+  const ValueId own = graph.find("local." + std::to_string(head) + ".weights");
+  for (Node& node : graph.nodes) std::ranges::replace(node.inputs, own, weights);
+  for (Output& output : graph.outputs) {
+    if (!is_local(output)) continue;
+    output.kind = output.kind == OutputKind::kLocalLoss            ? OutputKind::kLoss
+                  : output.kind == OutputKind::kLocalPerSampleLoss ? OutputKind::kPerSampleLoss
+                                                                   : OutputKind::kLogits;
+    output.of = -1;
+  }
+}
+
+}  // namespace
 
 std::vector<LossReach> local_losses(const Graph& forward, int neighbours) {
   const std::vector<Output> losses = losses_of_stages(forward);
@@ -30,6 +47,35 @@ Graph order_by_stage(const Graph& graph) {
   return result;
 }
 
+Graph at_stage(const Graph& graph, int stage) {
+  const Stages stages = find_stages(graph);
+  const std::vector<Output> losses = losses_of_stages(graph);
+  const auto s = static_cast<std::size_t>(stage);
+  if (s >= losses.size()) throw Error("a net has no stage " + std::to_string(stage));
+  Graph result = graph;
+  std::vector<bool> made(graph.values.size(), false);  // in the stage
+  result.nodes.clear();
+  for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
+    if (stages.of_node[i] != stage) continue;
+    result.nodes.push_back(graph.nodes[i]);
+    for (const ValueId id : graph.nodes[i].outputs) made[static_cast<std::size_t>(id)] = true;
+  }
+  std::erase_if(result.outputs, [&](const Output& output) {
+    return !made[static_cast<std::size_t>(output.value)];
+  });
+  if (s + 1 < losses.size()) {
+    put_head_in_place(result, stage + 1);
+    result.outputs.push_back({OutputKind::kValue, losses[s].of});
+  }
+  if (stage > 0) {
+    result.values[static_cast<std::size_t>(graph.find("pixels"))].name = "pixels of the net";
+    Value& given = result.values[static_cast<std::size_t>(losses[s - 1].of)];
+    given.kind = ValueKind::kInput;
+    given.name = "pixels";
+  }
+  return prune(result);
+}
+
 Graph at_head(const Graph& forward, int head) {
   const auto heads = static_cast<int>(losses_of_stages(forward).size()) - 1;
   if (head < 1 || head > heads) {
@@ -38,23 +84,14 @@ Graph at_head(const Graph& forward, int head) {
                                 : "the net has no head " + std::to_string(head) +
                                       "; its heads are 1 to " + std::to_string(heads));
   }
-  const ValueId weights = forward.find("weights");
-  const ValueId own = forward.find("local." + std::to_string(head) + ".weights");
   Graph result = forward;
-  for (Node& node : result.nodes) std::ranges::replace(node.inputs, own, weights);
-  std::map<OutputKind, int> seen;  // local outputs so far, by kind
+  std::map<OutputKind, int> seen;  // local outputs, by kind
   std::erase_if(result.outputs, [&](const Output& output) {
     if (is_local(output)) return ++seen[output.kind] != head;
     return output.kind == OutputKind::kLoss || output.kind == OutputKind::kPerSampleLoss ||
            output.kind == OutputKind::kLogits;
   });
-  for (Output& output : result.outputs) {
-    if (!is_local(output)) continue;
-    output.kind = output.kind == OutputKind::kLocalLoss            ? OutputKind::kLoss
-                  : output.kind == OutputKind::kLocalPerSampleLoss ? OutputKind::kPerSampleLoss
-                                                                   : OutputKind::kLogits;
-    output.of = -1;
-  }
+  put_head_in_place(result, head);
   return prune(result);
 }
 

@@ -28,6 +28,7 @@
 #include "train/run/record/run_directory.h"
 #include "train/run/record/run_saver.h"
 #include "train/run/run_census.h"
+#include "train/run/stages_together.h"
 #include "train/run/start/engine.h"
 #include "train/run/start/job.h"
 #include "train/run/start/loading.h"
@@ -64,12 +65,6 @@ pipeline::Batch next_batch(pipeline::Loader& loader, pipeline::Batch last, std::
   return batch;
 }
 
-void add_steps(const StepExecutor& executor, double images_per_second,
-               std::map<std::string, double>& values) {
-  values["train.gradient_norm"] = executor.gradient_norm();
-  values["train.total_ips"] = images_per_second;
-}
-
 void add_scale(const StepExecutor& executor, const StepSpeed& speed,
                std::map<std::string, double>& values) {
   values["train.loss_scale"] = executor.loss_scale().factor;
@@ -86,10 +81,22 @@ std::optional<int> card_of(const ExecutionOptions& options, const comm::Communic
   return comm.local_rank();
 }
 
-std::uint64_t digest_of(const pipeline::Batch& batch, const BatchLayout& batches, std::int64_t step,
-                        int views) {
-  return pipeline::digest_of(batch,
-                             first_position(batches, step) * static_cast<std::uint64_t>(views));
+// Each stage of a pipeline has the whole batch: the first one's ranks count it.
+bool counts_samples(const Job& job, const comm::Communicator& comm) {
+  return job.ranks.stage_of(comm.rank()) == 0;
+}
+
+std::uint64_t digest_of(const pipeline::Batch& batch, const Job& job, std::int64_t step,
+                        const comm::Communicator& comm) {
+  if (!counts_samples(job, comm)) return 0;
+  const auto views = static_cast<std::uint64_t>(views_of(job.setup));
+  return pipeline::digest_of(batch, first_position(job.batches, step) * views);
+}
+
+void add_steps(double gradient_norm, double images_per_second,
+               std::map<std::string, double>& values) {
+  values["train.gradient_norm"] = gradient_norm;
+  values["train.total_ips"] = images_per_second;
 }
 
 // Progress when steps [0, first) of [0, last) are done, each with `images` images.
@@ -157,9 +164,14 @@ void enter_step(RunState& state, std::int64_t done, const BatchLayout& batches,
   if (executor.loss_scale().adapts) state.loss_scales = executor.loss_scales();
 }
 
-// Restores the executor's state from when `state` was saved.
-void go_on_from(const RunState& state, StepExecutor& executor) {
+// Gives the executor what it knew when `state` was saved.
+void go_on_from(const RunState& state, int stage, const RankStages& ranks, StepExecutor& executor) {
   executor.restore(state.sums);
+  const auto s = static_cast<std::size_t>(stage);
+  if (ranks.is_pipeline()) {
+    if (s < state.loss_scales.size()) executor.set_loss_scale(state.loss_scales[s]);
+    return;
+  }
   if (executor.loss_scale().adapts && state.loss_scales.size() == executor.loss_scales().size()) {
     executor.set_loss_scales(state.loss_scales);
   }
@@ -171,6 +183,7 @@ struct Parts {
   const ExecutionOptions& execution;
   const Job& job;
   Engine& engine;
+  StagesTogether& together;
   RunDirectory& directory;
   comm::Communicator& comm;
   const Note& note;
@@ -185,6 +198,7 @@ class Trainer {
         execution_(parts.execution),
         job_(parts.job),
         engine_(parts.engine),
+        together_(parts.together),
         directory_(parts.directory),
         comm_(parts.comm),
         note_(parts.note),
@@ -248,17 +262,14 @@ class Trainer {
     const bool stop = saver_.failed() || (run_.stop && run_.stop());
     StepResult result;
     const auto started = Clock::now();
-    try {
-      result = engine_.executor().run(batch, weight, rate_at(lr_, step), step, stop);
-    } catch (const NotFiniteError& error) {
-      end_not_finite(error.findings(), done);
-    }
+    const std::optional<NotFiniteFindings> found = together_.share(result, [&] {
+      return engine_.executor().run(batch, weight, rate_at(lr_, step), step, stop);
+    });
+    if (found) end_not_finite(*found, done);
     ranks_.count(result, std::chrono::duration<double>(Clock::now() - started).count());
     account(result, done);
-    census_.add(step, samples_of_views(batch.ids, views));
-    if (run_.log.batches) {
-      log_.write_digest(done, digest_of(batch, job_.batches, step, views));
-    }
+    if (counts_samples(job_, comm_)) census_.add(step, samples_of_views(batch.ids, views));
+    if (run_.log.batches) log_.write_digest(done, digest_of(batch, job_, step, comm_));
     return result;
   }
 
@@ -275,12 +286,13 @@ class Trainer {
   void log_interval(std::int64_t done) {
     std::map<std::string, double> values{{"train.loss", state_.losses.interval.value()},
                                          {"train.lr", rate_at(lr_, done - 1)},
-                                         {"train.weight_norm", engine_.weight_norm()}};
+                                         {"train.weight_norm", together_.weight_norm(engine_)}};
     add_waits(*loader_, speed_.exposed, values);
     saver_.add_costs(values);
     if (!learns_without_labels(job_.recipe.loss)) add_hits(state_, values);
-    // A resumed run may end without doing a step.
-    if (done > first_) add_steps(engine_.executor(), log_.throughput().of_interval(done), values);
+    // A run that goes on may end before it did a step.
+    const double norm = together_.norm(engine_.executor().gradient_norm());
+    if (done > first_) add_steps(norm, log_.throughput().of_interval(done), values);
     if (execution_.dtype == DType::kF16) add_scale(engine_.executor(), speed_, values);
     log_.write_interval(done, std::move(values), ranks_.gather(*loader_));
     state_.losses.interval = {};
@@ -316,6 +328,7 @@ class Trainer {
     if (stopping) saver_.finish();
     const bool due = is_due(done);
     bool saves = stopping || has_to_save(done);
+    if (due || saves) together_.gather(engine_);
     if (done == end_of_epoch()) {
       state_.losses.last_epoch = state_.losses.epoch.value();
       state_.losses.epoch = {};
@@ -360,6 +373,7 @@ class Trainer {
     std::string census;
     on_root(comm_, [&] { census = census_.checked_text(state_.census, done); });
     enter_step(state_, done, job_.batches, engine_.executor());
+    together_.gather(state_);
     state_.writer.seed = job_.recipe.seed;
     state_.writer.ranks = comm_.size();
     engine_.executor().forget_errors();  // as a run has that resumes from this checkpoint
@@ -367,12 +381,13 @@ class Trainer {
     state_.evaluated = true;
   }
 
-  // Handles a step `done` that is not finite. Parameters of the step before were kept.
+  // Step `done` is not finite. Parameters are those of the step before, except in other stages of a
+  // pipeline: they are kept without one.
   [[noreturn]] void end_not_finite(const NotFiniteFindings& mine, std::int64_t done) {
     const std::string diagnosis = diagnose_not_finite(mine, done, comm_);
     log_.write(done, {{"train.lr", rate_at(lr_, done - 1)}}, {{"train.not_finite", diagnosis}});
-    if (done - 1 > state_.step && diagnose_weights(engine_, done - 1, comm_).empty())
-      save(done - 1);
+    const bool saves = done - 1 > state_.step && !job_.ranks.is_pipeline();
+    if (saves && diagnose_weights(engine_, done - 1, comm_).empty()) save(done - 1);
     end_with(diagnosis);
   }
 
@@ -410,6 +425,7 @@ class Trainer {
   const ExecutionOptions& execution_;
   const Job& job_;
   Engine& engine_;
+  StagesTogether& together_;
   RunDirectory& directory_;
   comm::Communicator& comm_;
   const Note& note_;
@@ -449,7 +465,9 @@ TrainResult train_on(Backend& backend, TrainOptions options, comm::Communicator&
     useless_norm = check_norm_groups(graphs.training, job.setup.net.name, directory.goes_on());
   });
   const RunPlan* const in_force = stored && !run.replan ? &*stored : nullptr;
-  PlannedRun planned = plan_run(options.execution, job, graphs, backend, in_force, comm);
+  const int stage = job.ranks.stage_of(comm.rank());
+  const JobGraphs own = job.ranks.is_pipeline() ? at_stage(graphs, stage) : graphs;
+  PlannedRun planned = plan_run(options.execution, job, own, backend, in_force, comm);
   begin_model(model, job.forward, options.recipe.seed, options.start, comm, note);
   directory.begin(job.config);
   for (const std::string& sentence : notes_on_data(job)) note(sentence);
@@ -459,7 +477,7 @@ TrainResult train_on(Backend& backend, TrainOptions options, comm::Communicator&
       note_on_norm_groups(graphs.training, job.batches, views_of(job.setup), job.sync_bn);
   if (norms) note(*norms);
   const std::unique_ptr<Engine> compiled =
-      compile_planned(planned, job.recipe, graphs, backend, comm, std::move(model));
+      compile_planned(planned, job.recipe, own, backend, comm, std::move(model));
   Engine& engine = *compiled;
   if (const auto sentence = note_on_kernels(engine.kernels())) note(*sentence);
   directory.use_plan(std::move(planned.plan), run.replan);
@@ -471,7 +489,7 @@ TrainResult train_on(Backend& backend, TrainOptions options, comm::Communicator&
   StepRange steps;
   on_all(comm, [&] { steps = steps_to_do(job, run, state); });
   engine.load_model();
-  go_on_from(state, engine.executor());
+  go_on_from(state, stage, job.ranks, engine.executor());
   board.set_saved(state.step);
   engine.executor().marks().set_board(&board);
   RunTrace* const trace = run.log.trace;
@@ -479,7 +497,8 @@ TrainResult train_on(Backend& backend, TrainOptions options, comm::Communicator&
     engine.executor().set_trace(&trace->recorder());
     trace->begin(run.out / "trace.json", state.step, note);
   }
-  Trainer trainer({run, options.execution, job, engine, directory, comm, note, board},
+  StagesTogether together(job.ranks, graphs.training, engine.model(), comm);
+  Trainer trainer({run, options.execution, job, engine, together, directory, comm, note, board},
                   std::move(state), steps);
   const TrainResult result = trainer.run(progress);
   if (trace != nullptr) trace->finish();

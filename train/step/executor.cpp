@@ -21,7 +21,8 @@ std::unique_ptr<GradientSum> make_sum(const Graph& graph, const Execution& execu
                      .total_micro_batches = execution.total_micro_batches,
                      .transfers = &execution.transfers,
                      .wire = sends_bf16(execution.sums) ? comm::Wire::kBF16 : comm::Wire::kF32,
-                     .error_feedback = execution.sums == Sums::kBF16Feedback};
+                     .error_feedback = execution.sums == Sums::kBF16Feedback,
+                     .group = execution.group};
   if (execution.sums != Sums::kWholeNumbers)
     return make_float_sum(layout, comm, std::move(options));
   std::vector<std::string> names;
@@ -124,10 +125,11 @@ StepExecutor::StepExecutor(const std::vector<std::unique_ptr<Program>>& programs
       gradients_(graph_, execution_.gradients),
       sum_(make_sum(graph_, execution_, comm)),
       exchanger_(programs, execution_, written_by_lanes(*sum_, programs.size()), comm),
+      relay_(programs, execution_, comm),
       updates_(
           updates_of_buckets(graph_, execution_.gradients, model, execution_.total_micro_batches)),
       clip_(clip),
-      exposed_(comm),
+      exposed_(comm, execution_.group == 0),
       runner_(execution_.tasks) {
   lanes_.reserve(programs.size());
   for (const std::unique_ptr<Program>& program : programs) {
@@ -148,6 +150,7 @@ StepResult StepExecutor::run(pipeline::Batch& batch, double total_weight, double
   const Inputs inputs{batch, total_weight, lr, step, stop};
   const std::vector<LossScale> scales_before = gradients_.scales();
   const double exchanges_before = exchanger_.waited_seconds();
+  relay_.begin();
   for (;;) {
     sum_->begin();
     try {
@@ -197,19 +200,19 @@ void StepExecutor::perform(const Task& task, const Inputs& inputs) {
   switch (task.kind) {
     case Task::Kind::kLoadParameters:
       return lanes_[lane].program.load_parameters(task.part.index, task.part.of);
+    case Task::Kind::kReceive:
+      return static_cast<void>(relay_.receive(task.micro_batch));
     case Task::Kind::kBind:
-      lanes_[lane].given = 0;
-      if (task.micro_batch == lanes_[lane].first_micro_batch) {
-        lanes_[lane].loss_is_finite = true;
-        lanes_[lane].not_finite.clear();
-      }
+      begin_micro_batch(lanes_[lane], task.micro_batch);
       return lanes_[lane].feed.bind(inputs.batch, static_cast<std::size_t>(task.micro_batch),
-                                    inputs.total_weight, {seed_, inputs.step},
-                                    gradients_.factors());
+                                    inputs.total_weight, {seed_, inputs.step}, gradients_.factors(),
+                                    relay_.receive(task.micro_batch));
     case Task::Kind::kCompute:
       lanes_[lane].program.run(task.first_node, task.last_node);
       lanes_[lane].given = task.last_node;
       return;
+    case Task::Kind::kSend:
+      return relay_.send(task.lane, task.micro_batch);
     case Task::Kind::kExchange:
       return exchanger_.run(static_cast<std::size_t>(task.exchange));
     case Task::Kind::kAwait:

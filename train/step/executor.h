@@ -23,6 +23,7 @@
 #include "train/step/lane.h"
 #include "train/step/loss_scale.h"
 #include "train/step/not_finite.h"
+#include "train/step/relay.h"
 #include "train/step/stage_gradients.h"
 #include "train/step/step_marks.h"
 #include "train/step/task_runner.h"
@@ -75,7 +76,7 @@ class StepExecutor {
   void set_seed(std::uint64_t seed) noexcept { seed_ = seed; }
   StepMarks& marks() noexcept { return marks_; }  // records the progress of a step
 
-  // Trace recorder (not owned, may be nullptr). Default: no tracing. Does not affect results.
+  // Trace recorder, which outlives this. Null: none, as at first. It changes no bit of a result.
   void set_trace(TraceRecorder* trace) noexcept;
 
   // Call between steps. One scale for all stages of the net, or one for each; by default 1.
@@ -86,8 +87,7 @@ class StepExecutor {
 
   const Execution& execution() const noexcept { return execution_; }
 
-  // State that a checkpoint must keep besides the loss scale, and state that it does not keep: see
-  // GradientSum.
+  // What a checkpoint keeps besides loss scales, and what it does not: see GradientSum.
   std::map<std::string, std::int32_t> state() const { return sum_->state(); }
   void forget_errors() noexcept { sum_->forget_errors(); }
   void restore(const std::map<std::string, std::int32_t>& state) { sum_->restore(state); }
@@ -121,7 +121,8 @@ class StepExecutor {
   std::unique_ptr<GradientSum> sum_;
   std::vector<StepLane> lanes_;
   Exchanger exchanger_;
-  std::vector<std::vector<WeightUpdate>> updates_;  // for each bucket
+  Relay relay_;
+  std::vector<std::vector<WeightUpdate>> updates_;  // of each bucket
   const GradientClip clip_;
   std::optional<double> unclipped_norm_{};                      // norm of the last step's gradients
   GradientSum::Outcome outcome_ = GradientSum::Outcome::kDone;  // result of the last kFinish

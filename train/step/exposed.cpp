@@ -25,7 +25,7 @@ ExposedSeconds split_exposed(std::chrono::steady_clock::time_point begin,
 }
 
 void ExposedWatch::begin() {
-  all_came_ = comm_.start_barrier();
+  if (all_meet_) all_came_ = comm_.start_barrier();
   begin_ = Clock::now();
   added_ = comm_.adding_seconds();
 }
@@ -33,7 +33,8 @@ void ExposedWatch::begin() {
 void ExposedWatch::end() {
   const auto end = Clock::now();
   std::optional<Clock::time_point> all_came;
-  if (all_came_.wait_for(std::chrono::seconds(0)) == std::future_status::ready) {
+  if (!all_meet_) all_came = begin_;
+  if (all_meet_ && all_came_.wait_for(std::chrono::seconds(0)) == std::future_status::ready) {
     all_came = all_came_.get();
   }
   seconds_ = split_exposed(begin_, end, all_came, comm_.adding_seconds() - added_);

@@ -29,7 +29,9 @@ ExposedSeconds split_exposed(std::chrono::steady_clock::time_point begin,
 // Measures one rank's wait at the end of each step.
 class ExposedWatch {
  public:
-  explicit ExposedWatch(comm::Communicator& comm) : comm_(comm) {}
+  // `all_meet`: all ranks wait as often; else it is not asked how late the others are.
+  explicit ExposedWatch(comm::Communicator& comm, bool all_meet = true)
+      : comm_(comm), all_meet_(all_meet) {}
 
   void begin();  // this rank has provided its last gradients and only waits from now on
   void end();    // the wait is over
@@ -38,6 +40,7 @@ class ExposedWatch {
  private:
   using Clock = std::chrono::steady_clock;
   comm::Communicator& comm_;
+  const bool all_meet_;
   comm::Communicator::Arrival all_came_{};
   Clock::time_point begin_{};
   double added_ = 0;

@@ -136,7 +136,7 @@ void Feed::bind_weights() {
 }
 
 void Feed::bind(pipeline::Batch& batch, std::size_t m, double total_weight, const Draw& draw,
-                std::span<const double> loss_scales) {
+                std::span<const double> loss_scales, std::span<float> given) {
   const auto scale_of = [&](std::size_t stage) {
     return loss_scales.empty() ? 1 : loss_scales[std::min(stage, loss_scales.size() - 1)];
   };
@@ -151,6 +151,7 @@ void Feed::bind(pipeline::Batch& batch, std::size_t m, double total_weight, cons
     if (keys_input_)
       set_key(draw, batch.ids[row], std::span(keys_).subspan(i * key_bytes_, key_bytes_));
   }
+  if (!given.empty()) return program_.bind(pixels_, given);
   const std::size_t count = size_ * pixels_per_sample_;
   program_.bind(pixels_, std::span(batch.pixels).subspan(m * count, count));
 }

@@ -41,6 +41,13 @@ StepLane::StepLane(Program& program_of_lane)
   }
 }
 
+void begin_micro_batch(StepLane& lane, int m) {
+  lane.given = 0;
+  if (m != lane.first_micro_batch) return;
+  lane.loss_is_finite = true;
+  lane.not_finite.clear();
+}
+
 void score_lane(StepLane& lane, const pipeline::Batch& batch, std::size_t m,
                 std::span<float> tail) {
   const Score net = score_one(lane, batch, m, lane.logits, lane.per_sample);

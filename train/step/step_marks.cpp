@@ -7,6 +7,9 @@ void StepMarks::begin(const Task& task) noexcept {
   if (task.kind == Task::Kind::kFinish) return board_->mark(health::Stage::kGradients);
   if (task.kind == Task::Kind::kBeginUpdate) return board_->mark(health::Stage::kUpdating);
   if (task.lane != 0) return;
+  if (task.kind == Task::Kind::kReceive) {
+    return board_->mark(health::Stage::kReceiving, static_cast<std::size_t>(task.micro_batch));
+  }
   if (task.kind == Task::Kind::kBind) {
     next_bucket_ = 0;
   } else if (task.kind == Task::Kind::kCompute) {

@@ -15,6 +15,10 @@ std::string bucket_of(const Task& task) { return "bucket " + std::to_string(task
 // Name of what its collectives are for; empty if it starts none.
 std::string subject_of(const Task& task) {
   if (task.kind == Kind::kReduce) return bucket_of(task);
+  if (task.kind == Kind::kSend) {
+    return "micro-batch " + std::to_string(task.micro_batch) + " to rank " +
+           std::to_string(task.peer);
+  }
   if (task.kind == Kind::kExchange) return "exchange " + std::to_string(task.exchange);
   return {};
 }
@@ -25,10 +29,15 @@ std::string name_of(const Task& task) {
   switch (task.kind) {
     case Kind::kLoadParameters:
       return "load parameters";
+    case Kind::kReceive:
+      return "wait for micro-batch " + std::to_string(task.micro_batch) + " from rank " +
+             std::to_string(task.peer);
     case Kind::kBind:
       return "bind micro-batch";
     case Kind::kCompute:
       return "backward";
+    case Kind::kSend:
+      return subject_of(task) + ", begin";
     case Kind::kExchange:
       return subject_of(task) + " among micro-batches";
     case Kind::kAwait:

@@ -22,6 +22,7 @@ comm::Pending TracedCommunicator::start(const comm::Collective& what,
   if (!recorder_.is_on()) return of_.start(what, transfers);
   TraceSpan span =
       recorder_.begin_collective(TraceSpan::Row::kCommunication, what.buffer.bytes.size());
+  if (what.task == comm::Task::kHandOver) span.name = "micro-batch from stage to stage";
   return watch(of_.start(what, transfers), std::move(span));
 }
 

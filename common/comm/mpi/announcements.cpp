@@ -19,6 +19,7 @@ constexpr std::uint64_t kRemembered = 64;
 
 std::string text_of(const AllReduceKind& kind) {
   std::string text = kind.task == Task::kAllGather       ? "gathers "
+                     : kind.task == Task::kHandOver      ? "hands over "
                      : kind.task == Task::kReduceScatter ? "sums and scatters "
                      : kind.reduction == Reduction::kMax ? "takes the largest of "
                                                          : "sums ";
@@ -56,8 +57,8 @@ Announcements::Announcements(MPI_Comm comm, int tag, RankNames names)
     : comm_(comm), tag_(tag), names_(std::move(names)) {}
 
 std::uint64_t Announcements::begin(const AllReduceKind& kind, std::span<const Transfer> transfers) {
-  const std::uint64_t number = ++last_;
-  Begun& mine = begun_[number];
+  const std::uint64_t number = ++last_[kind.group];
+  Begun& mine = begun_[{kind.group, number}];
   mine.kind = kind;
   std::map<int, Link> to;
   for (const Transfer& transfer : transfers) {
@@ -66,27 +67,31 @@ std::uint64_t Announcements::begin(const AllReduceKind& kind, std::span<const Tr
   }
   forget_sent();
   for (const auto& [peer, link] : to) send(peer, {number, kind, link});
-  for (const auto& [peer, announcement] : early_) {
-    if (announcement.number == number) compare(peer, announcement, mine);
+  const auto is_of_it = [&](const auto& early) {
+    return early.second.number == number && early.second.kind.group == kind.group;
+  };
+  for (const auto& early : early_) {
+    if (is_of_it(early)) compare(early.first, early.second, mine);
   }
-  std::erase_if(early_, [number](const auto& one) { return one.second.number == number; });
+  std::erase_if(early_, is_of_it);
   return number;
 }
 
-void Announcements::require(std::uint64_t number, int peer) {
+void Announcements::require(std::uint32_t group, std::uint64_t number, int peer) {
   const auto agreed = [&] {
-    const auto mine = begun_.find(number);
+    const auto mine = begun_.find({group, number});
     return mine != begun_.end() && mine->second.from[peer].agreed;
   };
   // Announcements of earlier all-reduces may arrive first.
   while (!agreed()) receive(peer);
 }
 
-void Announcements::end(std::uint64_t number) {
-  begun_.at(number).over = true;
-  while (!begun_.empty() && begun_.begin()->second.over &&
-         begun_.begin()->first + kRemembered < last_) {
-    begun_.erase(begun_.begin());
+void Announcements::end(std::uint32_t group, std::uint64_t number) {
+  begun_.at({group, number}).over = true;
+  auto oldest = begun_.lower_bound({group, 0});
+  while (oldest != begun_.end() && oldest->first.first == group && oldest->second.over &&
+         oldest->first.second + kRemembered < last_[group]) {
+    oldest = begun_.erase(oldest);
   }
 }
 
@@ -133,11 +138,11 @@ void Announcements::receive(int peer) {
 }
 
 void Announcements::take(int peer, const Announcement& announcement) {
-  if (announcement.number > last_) {
+  if (announcement.number > last_[announcement.kind.group]) {
     early_.emplace_back(peer, announcement);
     return;
   }
-  const auto mine = begun_.find(announcement.number);
+  const auto mine = begun_.find({announcement.kind.group, announcement.number});
   if (mine == begun_.end()) {
     throw SystemError(names_.of(peer) + " " + text_of(announcement.kind) + " with " + names_.own() +
                       ", which has done so without it" + in_brackets(announcement.number) +

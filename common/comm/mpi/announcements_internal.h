@@ -34,7 +34,8 @@ struct AllReduceKind {
   Reduction reduction = Reduction::kSum;
   Wire wire = Wire::kF32;
   Task task = Task::kAllReduce;
-  std::uint32_t checksums = 0;  // 1: with checksums
+  std::uint32_t checksums = 0;  // 1: with them
+  std::uint32_t group = 0;      // of Collective; each counts its own
 
   friend bool operator==(const AllReduceKind&, const AllReduceKind&) = default;
 };
@@ -42,10 +43,10 @@ struct AllReduceKind {
 // Before its first data of an all-reduce, a rank tells each receiver the parameters of that
 // all-reduce. The receiver compares them with its own before it uses the data.
 //
-// Sufficient  all used data come over links whose ends agreed; and ranks that disagree find out,
-//             because data must pass between the two camps, or there would be no sum
-// Cost        one message of 40 bytes to each receiver. Data do not wait for it, because it is sent
-//             first.
+// Why enough  all data come over links whose ends agreed; and ranks that differ find out, for data
+//             go from those of one mind to those of another, or there would be no sum
+// Cost        a message of 48 bytes to each such rank. Data do not wait for it: it is sent before
+//             them
 // Messages    have a tag of their own on the communicator of gradients
 // Threads     the engine's only
 // Throws      SystemError: the difference, with both ranks' numbers; an MPI error
@@ -58,15 +59,15 @@ class Announcements {
   // Announces this rank's next all-reduce to its peers, and compares what they have announced
   // already.
   //
-  // Out  the all-reduce's number: 1 for the first; the same on all ranks
+  // Out  the all-reduce's number: 1 for the first of its group; the same on all ranks of that
   std::uint64_t begin(const AllReduceKind& kind, std::span<const Transfer> transfers);
 
-  // Ensures that `peer` was compared for an all-reduce that has begun. Call it when data of `peer`
-  // have arrived: its announcement was sent before them.
-  void require(std::uint64_t number, int peer);
+  // `peer` has been compared with, of an all-reduce of `group` that has begun. Call it where data
+  // of `peer` are here: its announcement was sent before them.
+  void require(std::uint32_t group, std::uint64_t number, int peer);
 
   // The all-reduce is complete.
-  void end(std::uint64_t number);
+  void end(std::uint32_t group, std::uint64_t number);
 
   // Waits until all messages are sent; there will be no more.
   void finish();
@@ -115,9 +116,10 @@ class Announcements {
   const MPI_Comm comm_;
   const int tag_;
   const RankNames names_;
-  std::uint64_t last_ = 0;                           // last all-reduce that has begun
-  std::map<std::uint64_t, Begun> begun_;             // incomplete, or completed recently
-  std::vector<std::pair<int, Announcement>> early_;  // for all-reduces that have not begun here
+  using Id = std::pair<std::uint32_t, std::uint64_t>;  // group and number
+  std::map<std::uint32_t, std::uint64_t> last_;        // begun, of each group
+  std::map<Id, Begun> begun_;                          // and not complete, or not long ago
+  std::vector<std::pair<int, Announcement>> early_;    // of all-reduces that have not begun here
   std::vector<Sent> sent_;
 };
 

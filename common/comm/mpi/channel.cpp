@@ -215,7 +215,7 @@ void Channel::require_announcements(const Chain& chain) {
   for (std::size_t i = chain.begin; i < chain.end; ++i) {
     const Transfer& transfer = operation.transfers[i];
     if (transfer.kind == Transfer::Kind::kSend) continue;
-    announcements_.require(operation.number, transfer.peer);
+    announcements_.require(operation.kind.group, operation.number, transfer.peer);
   }
 }
 

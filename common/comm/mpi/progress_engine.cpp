@@ -50,6 +50,11 @@ void check_transfers(const Operation& operation, std::size_t count) {
   }
 }
 
+AllReduceKind kind_of(const Collective& what, bool checksums) {
+  return {what.buffer.size(), what.buffer.type,    what.reduction, what.wire,
+          what.task,          checksums ? 1U : 0U, what.group};
+}
+
 [[noreturn]] void end_all_ranks(int exit_code) noexcept {
   std::fflush(nullptr);
   MPI_Abort(MPI_COMM_WORLD, exit_code);
@@ -91,8 +96,7 @@ std::shared_future<void> ProgressEngine::submit(const Collective& what,
   operation->checksums = kind.checksums;
   operation->out = operation->in = what.buffer.bytes.data();
   operation->combine = combine_of(what);
-  operation->kind = {what.buffer.size(), what.buffer.type, what.reduction,
-                     what.wire,          what.task,        operation->checksums ? 1U : 0U};
+  operation->kind = kind_of(what, kind.checksums);
   operation->transfers = transfers;
   check_transfers(*operation, what.buffer.size());
   return enqueue(std::move(operation));
@@ -240,7 +244,7 @@ void ProgressEngine::complete(Operation& operation) {
   const auto at = std::ranges::find(running_, &operation, &std::unique_ptr<Operation>::get);
   const std::unique_ptr<Operation> owned = std::move(*at);
   running_.erase(at);
-  if (owned->number > 0) announcements_.end(owned->number);
+  if (owned->number > 0) announcements_.end(owned->kind.group, owned->number);
   owned->done.set_value();
 }
 

@@ -32,6 +32,9 @@ Traffic traffic_of_step(const Execution& execution) {
   add(traffic, transfers.exponents, sizeof(std::int32_t));
   add(traffic, transfers.tail, sizeof(float));
   for (const auto& exchange : transfers.exchanges) add(traffic, exchange, sizeof(float));
+  const std::size_t each = execution.handed.wire == comm::Wire::kF32 ? sizeof(float) : 2;
+  traffic.received += execution.hand_overs.receives.size() * execution.handed.in * each;
+  traffic.sent += execution.hand_overs.sends.size() * execution.handed.out * each;
   return traffic;
 }
 

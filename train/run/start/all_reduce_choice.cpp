@@ -73,7 +73,8 @@ void choose_all_reduces(RunPlan& plan, const ExecutionOptions& options, const Gr
     return;
   }
   const comm::Placement& placement = comm.placement();
-  const bool shares_memory = placement.machines() < placement.ranks() && comm.can_share_memory();
+  const bool shares_memory = layout.stage_ranks.empty() &&
+                             placement.machines() < placement.ranks() && comm.can_share_memory();
   if (placement.machines() == 1) {
     layout.schedule =
         comm::schedule_inside(shares_memory && plan.numerics.sums != Sums::kWholeNumbers);

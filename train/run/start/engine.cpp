@@ -42,6 +42,10 @@ JobGraphs graphs_of(const Job& job, const Model& model) {
           local.neighbours() > 0 ? 1 : static_cast<int>(local.stages())};
 }
 
+JobGraphs at_stage(const JobGraphs& graphs, int stage) {
+  return {at_stage(graphs.training, stage), graphs.inference, graphs.total_steps, 1};
+}
+
 void Engine::swap_ema() {
   store_model();
   train::swap_ema(model_);

@@ -26,7 +26,10 @@ struct JobGraphs {
 };
 JobGraphs graphs_of(const Job& job, const Model& model);
 
-// Evaluation lanes, with `threads` threads each.
+// What a rank of this stage compiles: of training the stage, of inference the whole net.
+JobGraphs at_stage(const JobGraphs& graphs, int stage);
+
+// Lanes of evaluation, each with so many threads.
 struct InferenceLanes {
   int lanes = 1;
   int threads = 1;

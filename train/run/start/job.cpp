@@ -18,6 +18,7 @@
 #include "train/run/record/config_facts.h"
 #include "train/run/record/run_order.h"
 #include "train/run/start/build_name.h"
+#include "train/run/start/pipeline.h"
 #include "train/run/start/planning.h"
 #include "train/run/start/several_labels.h"
 #include "train/run/start/without_labels.h"
@@ -157,12 +158,13 @@ void look_up_job(const TrainOptions& options, const comm::Communicator& comm, Ru
       look_up_samples(options.data, options.recipe.loss, options.class_weights, data);
   digests.selection = pipeline::selection_digest(cache, data.selection, digests.cache);
   take_net(options, job);
+  job.ranks = choose_rank_stages(options.recipe.local, job.sync_bn, job.forward, comm.size());
   pipeline::SamplingOptions sampling = options.data.sampling;
   sampling.shuffle.batch = static_cast<std::uint64_t>(options.batch.batch);
   make_sampler(sampling, options.recipe.seed, std::move(train), comm.rank(), data);
   job.batches =
       plan_batches(static_cast<std::int64_t>(data.sampler->epoch_size()), options.batch.batch,
-                   job.setup.options.batch, options.recipe.epochs, {comm.rank(), comm.size()},
+                   job.setup.options.batch, options.recipe.epochs, job.ranks.place_of(comm.rank()),
                    !find_loss(options.recipe.loss.name).reads_labels());
   job.config = config_text(options, job.setup, data.info, digests);
 }
@@ -275,6 +277,7 @@ std::vector<std::string> notes_on_data(const Job& job) {
     notes.push_back(heads_in_words(job.setup.local, job.forward));
   }
   const JobData& data = job.data;
+  if (job.ranks.is_pipeline()) notes.push_back("pipeline: " + in_words(job.ranks));
   const BatchLayout& b = job.batches;
   if (b.batch > b.samples) {
     notes.push_back("--batch-size " + std::to_string(b.batch) + " is more than the " +

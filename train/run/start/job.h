@@ -16,6 +16,7 @@
 #include "pipeline/load/shuffle_quality.h"
 #include "train/graph/graph.h"
 #include "train/plan/batch_layout.h"
+#include "train/plan/rank_stages.h"
 #include "train/run/options.h"
 #include "train/run/record/setup.h"
 
@@ -52,7 +53,8 @@ struct Job {
   Graph forward;
   bool sync_bn = false;  // batch norms use the whole batch in training
   BatchLayout batches;
-  pipeline::Recipe augment;  // for training images, see recipe_of()
+  RankStages ranks;          // of the job
+  pipeline::Recipe augment;  // of training images, see recipe_of()
   int eval_resize_px = 0;    // see eval_resize_of()
   std::string tta;           // test-time augmentation; empty: none
   std::string config;        // text of config.json

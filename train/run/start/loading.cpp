@@ -18,13 +18,15 @@ pipeline::LoadOptions load_options(const Job& job, pipeline::Recipe recipe, int 
 std::unique_ptr<pipeline::Loader> load_training_batches(const Job& job, int threads,
                                                         const comm::Communicator& comm,
                                                         StepRange steps, int batches_ahead) {
-  const auto requests = [&job, steps, ranks = comm.size(), mixed = pipeline::mixes(job.augment),
+  const auto requests = [&job, steps, mixed = pipeline::mixes(job.augment),
                          views = views_of(job.setup)](
                             int rank, std::uint64_t i) -> std::vector<pipeline::Request> {
     const std::int64_t step = steps.first + static_cast<std::int64_t>(i);
     if (step >= steps.last) return {};
-    return in_views(requests_of(part_of(job.batches, rank, ranks), *job.data.sampler, step, mixed),
-                    views);
+    const RankOf place = job.ranks.place_of(rank);
+    return in_views(
+        requests_of(part_of(job.batches, place.rank, place.ranks), *job.data.sampler, step, mixed),
+        views);
   };
   pipeline::LoadOptions load = load_options(job, job.augment, threads, steps.first);
   load.batches_ahead = batches_ahead;

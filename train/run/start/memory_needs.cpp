@@ -56,6 +56,20 @@ MemoryNeeds needs_of_weights(const ExecutionOptions& options, const Job& job, co
           .lane = {.gradients = sums.lane, .further = sums.further}};
 }
 
+// What a stage of a pipeline is handed, and hands on.
+void add_hand_overs(const Graph& graph, MemoryNeeds& needs) {
+  const auto bytes = [&](ValueId id) {
+    return static_cast<std::size_t>(element_count(graph.value(id).shape)) * sizeof(float);
+  };
+  const ValueId given = graph.find("pixels");
+  if (graph.value(given).storage == Storage::kCompute) {
+    needs.sums += bytes(given) * static_cast<std::size_t>(needs.micro_batches);
+  }
+  for (const Output& output : graph.outputs) {
+    if (output.kind == OutputKind::kValue) needs.lane.gradients += 2 * bytes(output.value);
+  }
+}
+
 bool has_samples(const Job& job, Split split) {
   const auto found = job.data.evaluation_sets.find(split);
   return found != job.data.evaluation_sets.end() && !found->second.samples.ids.empty();
@@ -74,6 +88,7 @@ MemoryNeeds memory_needs(const ExecutionOptions& options, const Job& job, const 
   MemoryNeeds needs = needs_of_weights(options, job, graphs.training);
   needs.batch = static_cast<std::size_t>(job.batches.micro_batches()) * micro_batch;
   needs.micro_batches = static_cast<int>(job.batches.micro_batches());
+  if (job.ranks.is_pipeline()) add_hand_overs(graphs.training, needs);
   if (writes) needs.checkpoint = needs.weights + needs.optimizer + needs.averages;
   const bool evaluates = has_samples(job, Split::kVal) || has_samples(job, Split::kTest);
   if (evaluates) {

@@ -40,6 +40,7 @@ Job job_of_shape(const TrainOptions& options, const DataShape& shape, const Back
     job.data.evaluation_sets[Split::kVal] = made_up(shape.evaluation_images);
     job.data.evaluation_sets[Split::kTest] = {};
     take_net(options, job);
+    job.ranks = {{comm.size()}};
     job.batches = plan_batches(shape.images, options.batch.batch, job.setup.options.batch,
                                options.recipe.epochs, {comm.rank(), comm.size()},
                                !find_loss(options.recipe.loss.name).reads_labels());

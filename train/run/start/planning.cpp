@@ -4,6 +4,7 @@
 #include <array>
 #include <limits>
 #include <span>
+#include <sstream>
 
 #include "common/checksum.h"
 #include "common/comm/agreement.h"
@@ -115,7 +116,8 @@ std::vector<RankLayout> lay_out_ranks(const ExecutionOptions& options, const Job
   std::vector<RankLayout> ranks;
   for (std::size_t r = 0; r < lanes.size(); ++r) {
     const auto most = static_cast<int>(lanes[r]);
-    const BatchLayout batches = part_of(job.batches, static_cast<int>(r), comm.size());
+    const RankOf place = job.ranks.place_of(static_cast<int>(r));
+    const BatchLayout batches = part_of(job.batches, place.rank, place.ranks);
     ranks.push_back(
         {.lanes = choose_lanes(most * plan.numerics.lane_threads, plan.numerics.lane_threads,
                                batches.micro_batches(), most),
@@ -125,6 +127,19 @@ std::vector<RankLayout> lay_out_ranks(const ExecutionOptions& options, const Job
          .node = comm.placement().node_of[r]});
   }
   return ranks;
+}
+
+// Stages have layers of their own.
+void add_kernels_of_others(KernelChoices& kernels, comm::Communicator& comm) {
+  std::string own;
+  for (const auto& [layer, kernel] : kernels) own += layer + "\t" + kernel + "\n";
+  for (const std::string& lines : comm::all_gather(comm, own)) {
+    std::istringstream in(lines);
+    std::string kernel;
+    for (std::string layer; std::getline(in, layer, '\t') && std::getline(in, kernel);) {
+      kernels.emplace(layer, kernel);
+    }
+  }
 }
 
 }  // namespace
@@ -183,6 +198,7 @@ PlannedRun plan_run(const ExecutionOptions& options, const Job& job, const JobGr
                      .memory = {},
                      .available = memory_for_rank(comm.local_size(), options.memory_bytes)};
   on_all(comm, [&] { fit_rank(options, job, graphs, backend, comm, planned); });
+  if (job.ranks.is_pipeline()) planned.plan.layout.stage_ranks = job.ranks.ranks;
   planned.plan.layout.ranks = lay_out_ranks(options, job, planned.plan, planned.memory, comm);
   choose_all_reduces(planned.plan, options, graphs.training, backend, stored, comm);
   // All ranks use rank 0's plan.
@@ -215,6 +231,7 @@ std::unique_ptr<Engine> compile_planned(PlannedRun& planned, const RecipeOptions
     plan.numerics.kernels = std::move(of_root.numerics.kernels);
     if (comm.rank() != 0) compile();
   }
+  if (!plan.layout.stage_ranks.empty()) add_kernels_of_others(plan.numerics.kernels, comm);
   require_agreement(comm, plan.numerics.kernels);
   return engine;
 }

@@ -1,0 +1,178 @@
+#include "train/run/stages_together.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstring>
+#include <span>
+#include <sstream>
+#include <string>
+
+#include "train/graph/stages.h"
+#include "train/optim/clip.h"
+#include "train/plan/execution.h"
+
+namespace winnow::train {
+namespace {
+
+// Numbers of a stage that others are told after each step.
+enum Told : std::size_t {
+  kToldLoss,
+  kToldWeight,
+  kToldCorrect,
+  kToldSamples,
+  kToldStop,
+  kToldNotFinite,
+  kTold
+};
+
+// The stage that each tensor of the model changes in.
+std::vector<int> owners_of(const Graph& training, const Model& model) {
+  const Stages stages = find_stages(training);
+  std::vector<int> made_in(training.values.size(), 0);
+  for (std::size_t i = 0; i < training.nodes.size(); ++i) {
+    for (const ValueId id : training.nodes[i].outputs) {
+      made_in[static_cast<std::size_t>(id)] = stages.of_node[i];
+    }
+  }
+  std::vector<int> owners(model.tensors.size(), 0);
+  for (const Output& output : training.outputs) {
+    const bool changes = output.kind == OutputKind::kGradient || output.kind == OutputKind::kMean ||
+                         output.kind == OutputKind::kVariance;
+    if (!changes) continue;
+    owners[model.index_of(training.value(output.of).name)] =
+        made_in[static_cast<std::size_t>(output.value)];
+  }
+  return owners;
+}
+
+bool is_of_tail(const std::string& name) {
+  return std::ranges::any_of(kStepTailNames, [&](const char* tail) { return name == tail; });
+}
+
+// A line for each.
+std::string to_lines(const std::map<std::string, std::int32_t>& sums, bool with_tail) {
+  std::string text;
+  for (const auto& [name, capacity] : sums) {
+    if (with_tail || !is_of_tail(name)) text += std::to_string(capacity) + " " + name + "\n";
+  }
+  return text;
+}
+
+}  // namespace
+
+StagesTogether::StagesTogether(const RankStages& ranks, const Graph& training, const Model& model,
+                               comm::Communicator& comm)
+    : ranks_(ranks), comm_(comm), stage_(ranks.stage_of(comm.rank())) {
+  if (ranks.is_pipeline()) owner_ = owners_of(training, model);
+}
+
+std::optional<NotFiniteFindings> StagesTogether::share(StepResult& result,
+                                                       const std::function<StepResult()>& step) {
+  std::optional<NotFiniteFindings> found;
+  try {
+    result = step();
+  } catch (const NotFiniteError& error) {
+    found = error.findings();
+  }
+  if (ranks_.is_pipeline()) tell(result, found);
+  return found;
+}
+
+void StagesTogether::tell(StepResult& result, std::optional<NotFiniteFindings>& found) {
+  const auto stages = static_cast<std::size_t>(ranks_.count());
+  std::vector<double> all(stages * kTold, 0);
+  if (is_first()) {
+    const std::span<double> own = std::span(all).subspan(static_cast<std::size_t>(stage_) * kTold);
+    own[kToldLoss] = found ? 0 : result.score.loss;
+    own[kToldWeight] = result.score.weight;
+    own[kToldCorrect] = result.score.correct;
+    own[kToldSamples] = result.score.samples;
+    own[kToldStop] = result.stop ? 1 : 0;
+    own[kToldNotFinite] = found ? 1 : 0;
+  }
+  comm_.all_reduce(all);
+  result.heads.clear();
+  for (std::size_t s = 0; s < stages; ++s) {
+    const std::span<const double> one = std::span(all).subspan(s * kTold, kTold);
+    result.stop = result.stop || one[kToldStop] > 0;
+    if (one[kToldNotFinite] > 0 && !found) found.emplace();
+    if (s + 1 < stages) {
+      result.heads.push_back({.loss = one[kToldLoss], .correct = one[kToldCorrect]});
+    } else {
+      result.score = {.loss = one[kToldLoss],
+                      .weight = one[kToldWeight],
+                      .correct = one[kToldCorrect],
+                      .samples = one[kToldSamples]};
+    }
+  }
+  if (!found) return;
+  for (const std::string& tensor : comm::all_gather(comm_, found->tensor)) {
+    if (found->tensor.empty()) found->tensor = tensor;
+  }
+}
+
+void StagesTogether::gather(Engine& engine) {
+  if (!ranks_.is_pipeline()) return;
+  engine.store_model();
+  Model& model = engine.model();
+  for (std::size_t t = 0; t < model.tensors.size(); ++t) {
+    const int root = ranks_.first_rank(owner_[t]);
+    Model::Tensor& tensor = model.tensors[t];
+    const auto take = [&](std::vector<float>& numbers) {
+      if (!numbers.empty()) comm_.broadcast(std::as_writable_bytes(std::span(numbers)), root);
+    };
+    take(tensor.data);
+    for (std::vector<float>& slot : tensor.state) take(slot);
+    take(tensor.slow);
+    take(tensor.ema);
+  }
+  engine.load_model();
+}
+
+void StagesTogether::gather(RunState& state) {
+  if (!ranks_.is_pipeline()) return;
+  const bool is_last = stage_ + 1 == ranks_.count();
+  const std::string own = is_first() ? to_lines(state.sums, is_last) : std::string();
+  for (const std::string& lines : comm::all_gather(comm_, own)) {
+    std::istringstream in(lines);
+    std::int32_t capacity = 0;
+    for (std::string name; in >> capacity && in.get() && std::getline(in, name);) {
+      state.sums[name] = capacity;
+    }
+  }
+  if (state.loss_scales.empty()) return;
+  std::string scale(sizeof(LossScale), '\0');
+  std::memcpy(scale.data(), &state.loss_scales.front(), sizeof(LossScale));
+  const std::vector<std::string> scales = comm::all_gather(comm_, scale);
+  state.loss_scales.resize(static_cast<std::size_t>(ranks_.count()));
+  for (int s = 0; s < ranks_.count(); ++s) {
+    std::memcpy(&state.loss_scales[static_cast<std::size_t>(s)],
+                scales[static_cast<std::size_t>(ranks_.first_rank(s))].data(), sizeof(LossScale));
+  }
+}
+
+double StagesTogether::norm(double own) {
+  if (!ranks_.is_pipeline()) return own;
+  std::vector<double> norms(static_cast<std::size_t>(ranks_.count()), 0);
+  if (is_first()) norms[static_cast<std::size_t>(stage_)] = own;
+  comm_.all_reduce(norms);
+  double all = 0;
+  for (const double one : norms) all = std::hypot(all, one);
+  return all;
+}
+
+double StagesTogether::weight_norm(Engine& engine) {
+  if (!ranks_.is_pipeline()) return engine.weight_norm();
+  engine.store_model();
+  const Model& model = engine.model();
+  double own = 0;
+  for (std::size_t t = 0; t < model.tensors.size(); ++t) {
+    const Model::Tensor& tensor = model.tensors[t];
+    if (tensor.about.kind != ValueKind::kParameter || owner_[t] != stage_) continue;
+    for (const float number : tensor.data) own += double{number} * number;
+  }
+  return norm(std::sqrt(own));
+}
+
+}  // namespace winnow::train
