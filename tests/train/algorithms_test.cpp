@@ -3,8 +3,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <random>
+#include <string>
+#include <utility>
 #include <vector>
 
 namespace winnow::train::algorithms_test {
@@ -143,6 +146,37 @@ TEST(Algorithms, ThereAreNoneWhereNothingFits) {
   EXPECT_EQ(choose_with_own_scratch(layers, 15)->chosen, (std::vector<std::size_t>{0, 0}));
   EXPECT_FALSE(choose_with_shared_scratch(layers, 9));
   EXPECT_EQ(choose_with_shared_scratch(layers, 10)->chosen, (std::vector<std::size_t>{0, 0}));
+}
+
+KernelTimes kernel(const char* name, std::vector<double> seconds, std::size_t bytes = 0) {
+  return {.name = name, .seconds = std::move(seconds), .scratch_bytes = bytes};
+}
+
+TEST(ChooseKernels, TakesWhatIsSurelyFasterAlone) {
+  const std::vector<LayerTimes> layers{
+      {"first", 2, {kernel("own", {1.0, 1.1, 0.9}, 10), kernel("fast", {0.4, 0.5, 0.6}, 80)}},
+      {"noisy", 1, {kernel("own", {1.0, 1.1, 0.9}), kernel("at times", {0.5, 0.5, 1.2})}},
+      {"little", 1, {kernel("own", {1.0}), kernel("hardly", {0.96})}}};
+  const auto plan = choose_kernels(layers, 100);
+  ASSERT_TRUE(plan);
+  EXPECT_EQ(plan->kernels, (std::map<std::string, std::string>{{"first", "fast"}}));
+  EXPECT_DOUBLE_EQ(plan->own_seconds, 4);
+  EXPECT_DOUBLE_EQ(plan->seconds, 3);
+  EXPECT_EQ(plan->scratch_bytes, 80u);
+  EXPECT_EQ(plan->own_scratch_bytes, 10u);
+}
+
+TEST(ChooseKernels, FitIntoMemoryWhateverTheyTake) {
+  const std::vector<LayerTimes> layers{
+      {"layer",
+       1,
+       {kernel("own", {1.0}, 50), kernel("fast", {0.5}, 80), kernel("small", {2.0}, 20)}}};
+  EXPECT_EQ(choose_kernels(layers, 80)->kernels.at("layer"), "fast");
+  EXPECT_TRUE(choose_kernels(layers, 79)->kernels.empty());
+  EXPECT_EQ(choose_kernels(layers, 49)->kernels.at("layer"), "small");
+  EXPECT_EQ(choose_kernels(layers, 49)->seconds, 2.0);
+  EXPECT_FALSE(choose_kernels(layers, 19));
+  EXPECT_TRUE(choose_kernels({}, 0)->kernels.empty());
 }
 
 }  // namespace winnow::train::algorithms_test

@@ -22,6 +22,10 @@ struct UpdateRule;
 // Value  The library's name of the kernel: "brgconv:avx512_core_bf16", "cudnn engine 46".
 using KernelChoices = std::map<std::string, std::string>;
 
+// The kernels that could compute each layer, by the layer's name as in KernelChoices. The first is
+// the one that the library chooses.
+using KernelCandidates = std::map<std::string, std::vector<std::string>>;
+
 struct CompileOptions {
   DType compute = DType::kF32;
   int threads = 1;  // for a CPU
@@ -38,7 +42,13 @@ struct MemoryUse {
   std::size_t shared_bytes = 0;   // once for all lanes: packed weights
 };
 
-// A compiled graph: static shapes, primitives created, memory laid out.
+// What a node of a program runs on.
+struct NodeKernel {
+  std::string layer{};            // as in KernelChoices; empty: there is nothing to choose
+  std::size_t scratch_bytes = 0;  // valid while the node runs
+};
+
+// A graph made ready to run: static shapes, primitives created, memory laid out.
 //
 // Outside  Inputs, parameters, states and outputs are the caller's memory, bound before the first
 //          run. It must live as long as the program is used. Activations are f32 NHWC, parameters
@@ -72,6 +82,8 @@ class Program {
   // all memory of its own, including shared memory
   virtual std::size_t arena_bytes() const noexcept = 0;
   virtual KernelChoices choices() const { return {}; }
+  // Of each node of the graph. Empty: the backend does not tell.
+  virtual std::vector<NodeKernel> node_kernels() const { return {}; }
 };
 
 class Backend {
@@ -93,8 +105,15 @@ class Backend {
   // memory.
   virtual MemoryUse memory_of(const Graph& graph, const CompileOptions& options) = 0;
 
-  // True: programs run on this process's cores, and are done when run() returns. False: one program
-  // on a GPU runs concurrently with the host; give it all its work before waiting for any.
+  // The kernels that could compute the layers of `graph`, each of which can be imposed. Empty: the
+  // backend does not tell.
+  virtual KernelCandidates candidates_of([[maybe_unused]] const Graph& graph,
+                                         [[maybe_unused]] const CompileOptions& options) {
+    return {};
+  }
+
+  // Programs run on this process's cores and are done when run() returns. False: on a card, one
+  // program beside the host, which should be given all it has to do before anything is waited for.
   virtual bool is_on_cpu() const noexcept { return true; }
   // Weights in GPU memory. nullptr: programs read the caller's memory, see host_weights.h.
   virtual std::unique_ptr<WeightStore> make_weights(std::vector<WeightTensor> tensors,

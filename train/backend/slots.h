@@ -22,7 +22,8 @@ class Slots {
   Id arena(std::size_t offset);
   Id own(std::size_t bytes);
   Id scratch(std::size_t bytes);
-  void next_node() { scratch_now_ = 0; }  // scratch memory may be reused
+  void next_node() { scratch_now_ = 0; }  // scratch memory may be used again
+  std::size_t node_scratch_bytes() const { return scratch_now_; }  // since next_node()
   Id shared(std::size_t bytes);
   Id bound();
 

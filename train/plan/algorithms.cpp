@@ -6,6 +6,8 @@
 #include <numeric>
 #include <utility>
 
+#include "common/statistics.h"
+
 namespace winnow::train {
 namespace {
 
@@ -152,6 +154,28 @@ std::vector<Branch> branch(const std::vector<Branch>& before, const Candidates& 
   return after;
 }
 
+// Another kernel has to be faster by so much.
+constexpr double kLeastGain = 0.05;
+
+bool is_surely_faster(const KernelTimes& kernel, double own_seconds) {
+  return median(kernel.seconds) < (1 - kLeastGain) * own_seconds &&
+         std::ranges::max(kernel.seconds) < own_seconds;
+}
+
+// Those that may be chosen; empty: none fits.
+Candidates eligible_of(const LayerTimes& layer, std::size_t bytes) {
+  const KernelTimes& own = layer.kernels.front();
+  const bool own_fits = own.scratch_bytes <= bytes;
+  const double own_seconds = median(own.seconds);
+  Candidates found;
+  for (const KernelTimes& kernel : layer.kernels) {
+    if (kernel.scratch_bytes > bytes) continue;
+    if (&kernel != &own && own_fits && !is_surely_faster(kernel, own_seconds)) continue;
+    found.push_back({kernel.name, layer.nodes * median(kernel.seconds), kernel.scratch_bytes});
+  }
+  return found;
+}
+
 }  // namespace
 
 std::optional<Algorithms> choose_with_shared_scratch(std::span<const Candidates> layers,
@@ -187,6 +211,26 @@ std::optional<Algorithms> choose_with_own_scratch(std::span<const Candidates> la
     at = branches[i][at].from;
   }
   return out;
+}
+
+std::optional<KernelPlan> choose_kernels(std::span<const LayerTimes> layers, std::size_t bytes) {
+  std::vector<Candidates> eligible;
+  KernelPlan plan;
+  for (const LayerTimes& layer : layers) {
+    const KernelTimes& own = layer.kernels.front();
+    plan.own_seconds += layer.nodes * median(own.seconds);
+    plan.own_scratch_bytes = std::max(plan.own_scratch_bytes, own.scratch_bytes);
+    eligible.push_back(eligible_of(layer, bytes));
+    if (eligible.back().empty()) return std::nullopt;
+  }
+  const std::optional<Algorithms> chosen = choose_with_shared_scratch(eligible, bytes);
+  plan.seconds = chosen->seconds;
+  plan.scratch_bytes = chosen->scratch_bytes;
+  for (std::size_t i = 0; i < layers.size(); ++i) {
+    const std::string& kernel = eligible[i][chosen->chosen[i]].name;
+    if (kernel != layers[i].kernels.front().name) plan.kernels[layers[i].layer] = kernel;
+  }
+  return plan;
 }
 
 }  // namespace winnow::train

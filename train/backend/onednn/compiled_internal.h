@@ -55,11 +55,16 @@ struct Compiled {
   std::vector<Load> load;                         // packs parameters into the layouts of primitives
   std::vector<std::vector<Call>> nodes;
   KernelChoices choices;
+  std::vector<NodeKernel> kernels;         // of each node
+  KernelCandidates* candidates = nullptr;  // gets those of every layer
 };
 
-// Creates all primitives and lays out memory. The caller allocates it: slots.allocate().
-// Throws Error for operations that neither oneDNN nor our own kernels support.
+// Makes every primitive and lays out memory. The caller allocates: slots.allocate().
+// Out     `candidates`: those of every layer with a choice; null: not wanted
+// Throws  Error: neither oneDNN nor own kernels can do it.  UsageError: an imposed kernel that
+//         oneDNN has not, or of a layer that the graph has not
 std::unique_ptr<Compiled> compile_graph(const Graph& graph, const CompileOptions& options,
-                                        const kernels::Table& table);
+                                        const kernels::Table& table,
+                                        KernelCandidates* candidates = nullptr);
 
 }  // namespace winnow::train::onednn

@@ -1,5 +1,8 @@
+#include <algorithm>
+
 #include "common/error.h"
 #include "train/backend/onednn/lowering_internal.h"
+#include "train/backend/onednn/unfold_internal.h"
 
 namespace winnow::train::onednn {
 
@@ -9,6 +12,7 @@ OneDnnLowering::OneDnnLowering(const Graph& graph, const CompileOptions& options
       table_(table),
       engine_(dnnl::engine::kind::cpu, 0),
       threads_(options.threads),
+      imposed_(options.choices),
       stream_(engine_),
       memory_(out.slots),
       out_(out) {}
@@ -83,8 +87,64 @@ dnnl::memory OneDnnLowering::filter_gradient(ValueId id, const dnnl::memory::des
   return packed;
 }
 
+const std::string* OneDnnLowering::imposed(const std::string& name) const {
+  if (imposed_ == nullptr) return nullptr;
+  const auto found = imposed_->find(name);
+  return found == imposed_->end() ? nullptr : &found->second;
+}
+
+Primitive OneDnnLowering::pick(const std::string& name, const std::vector<NamedKernel>& all) {
+  std::string names;
+  for (const NamedKernel& one : all) names += (names.empty() ? "" : ", ") + one.name;
+  if (out_.candidates != nullptr) {
+    std::vector<std::string>& listed = (*out_.candidates)[name];
+    listed.clear();  // the layer may have several nodes
+    for (const NamedKernel& one : all) listed.push_back(one.name);
+  }
+  const std::string* wanted = imposed(name);
+  if (wanted == nullptr) return all.front().make();
+  const auto found = std::ranges::find(all, *wanted, &NamedKernel::name);
+  if (found == all.end()) {
+    throw UsageError("'" + name + "' cannot be computed by '" + *wanted +
+                     "', which oneDNN does not have here: it has " + names);
+  }
+  return found->make();
+}
+
+void OneDnnLowering::unfolded_layer(const LayerOperands& operands, const Primitive& made,
+                                    const dnnl::memory::desc& plain) {
+  const ConvExtents extents = *made.unfolds;
+  const Slot x = read(operands.data, made.type);
+  Slot patches = x;
+  if (!is_unfolded(extents)) {
+    patches = slots().scratch(patches_bytes(extents, made.type));
+    kernel(unfold, [=, type = made.type](const train::Slots& at) {
+      return Unfold{extents, type, at.at(x), at.at(patches)};
+    });
+  }
+  const Slot dy = read(operands.result, made.type);
+  const Slot product = slots().scratch(made.filter.layout.get_size());
+  Arguments arguments{{made.data.argument, memory_in(patches, made.data.layout)},
+                      {made.result.argument, memory_in(dy, made.result.layout)},
+                      {made.filter.argument, memory_in(product, made.filter.layout)}};
+  add_scratchpad(made.scratchpad, Working::kNode, arguments);
+  call(execution(made.call, stream_, arguments));
+  const Slot dw = write(operands.weight, Element::kF32);
+  call(reorder(memory_in(product, filter_of_patches(extents)), memory_in(dw, plain),
+               Working::kNode));
+  if (operands.bias < 0) return;
+  const Slot dbias = write(operands.bias, Element::kF32);
+  kernel(table().bias_gradient, [=, type = made.type](const train::Slots& at) {
+    return kernels::BiasGradient{type,        at.at(dy), at.as<float>(dbias), extents.y.rows(),
+                                 extents.y.c, nullptr};
+  });
+}
+
 void OneDnnLowering::layer(const LayerOperands& operands, const Primitive& made,
                            const dnnl::memory::desc& plain, const std::string& name) {
+  out_.choices[name] = made.implementation;
+  layer_ = name;
+  if (made.unfolds) return unfolded_layer(operands, made, plain);
   const bool forward = operands.pass == Pass::kForward;
   Arguments arguments;
   const Slot data = operands.pass == Pass::kBackwardData ? write(operands.data, made.type)
@@ -104,7 +164,6 @@ void OneDnnLowering::layer(const LayerOperands& operands, const Primitive& made,
   }
   add_scratchpad(made.scratchpad, Working::kNode, arguments);
   call(execution(made.call, stream_, arguments));
-  out_.choices[operands.bias >= 0 ? name + " bias" : name] = made.implementation;
 }
 
 OneDnnLowering::Slot OneDnnLowering::keep(const Node& node, std::size_t bytes) {

@@ -28,9 +28,10 @@ class ThreadCount {
   int before_;
 };
 
-std::unique_ptr<onednn::Compiled> compiled(const Graph& graph, const CompileOptions& options) {
+std::unique_ptr<onednn::Compiled> compiled(const Graph& graph, const CompileOptions& options,
+                                           KernelCandidates* candidates = nullptr) {
   const ThreadCount threads(options.threads);
-  return onednn::compile_graph(graph, options, kernels::best());
+  return onednn::compile_graph(graph, options, kernels::best(), candidates);
 }
 
 // Packed weights that lanes share. Programs of the same graph and options have the same layout.
@@ -89,6 +90,7 @@ class OneDnnProgram final : public Program {
   }
 
   KernelChoices choices() const override { return compiled_->choices; }
+  std::vector<NodeKernel> node_kernels() const override { return compiled_->kernels; }
 
   std::size_t arena_bytes() const noexcept override {
     return compiled_->slots.block_bytes() + compiled_->slots.shared_bytes();
@@ -178,6 +180,13 @@ class OneDnnBackend final : public Backend {
     return {.lane_bytes = made->slots.block_bytes(),
             .scratch_bytes = made->slots.scratch_bytes(),
             .shared_bytes = made->slots.shared_bytes()};
+  }
+
+  KernelCandidates candidates_of(const Graph& graph, const CompileOptions& options) override {
+    check(options);
+    KernelCandidates candidates;
+    compiled(graph, options, &candidates);
+    return candidates;
   }
 
  private:

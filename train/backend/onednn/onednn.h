@@ -8,10 +8,9 @@ namespace winnow::train {
 
 // The CPU backend.
 //
-// Kernels  oneDNN for convolutions and linear layers; our own NHWC kernels for the rest
-//          (kernels.h).
-// Types    f32 and bf16. Parameters, statistics, losses and parameter gradients stay f32.
-// Choices  oneDNN chooses by itself: KernelChoices can be compared, not imposed.
+// Kernels   convolutions and linear layers by oneDNN, the rest own NHWC kernels (kernels.h).
+// Types     f32 and bf16. Parameters, statistics, losses and parameter gradients stay f32.
+// Choices   KernelChoices of convolutions and linear layers are imposed; else oneDNN chooses.
 std::unique_ptr<Backend> make_onednn_backend();
 
 }  // namespace winnow::train

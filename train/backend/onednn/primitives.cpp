@@ -1,5 +1,7 @@
+#include <algorithm>
 #include <optional>
 #include <string_view>
+#include <utility>
 
 #include "common/error.h"
 #include "train/backend/onednn/library/descriptions_internal.h"
@@ -20,7 +22,9 @@ dnnl::primitive_attr user_scratchpad() {
   return attributes;
 }
 
-// oneDNN's argument names for the three passes of a convolution or linear layer.
+constexpr int kMostKernels = 64;  // of a layer
+
+// What the three passes of a convolution or a linear layer are called.
 struct Arguments {
   int data, result, filter, bias;
 };
@@ -54,22 +58,37 @@ Primitive prepared(const Description& description, Pass pass, Element type, cons
   return made;
 }
 
+// By `Call`, as each of `descriptions` has it. `filter`: of the layout that it wants.
+template <class Call, class Description, class Filter>
+std::vector<NamedKernel> kernels_of(const std::vector<Description>& descriptions, Pass pass,
+                                    Element type, Filter filter) {
+  std::vector<NamedKernel> kernels;
+  for (const Description& one : descriptions) {
+    kernels.push_back(
+        {one.impl_info_str(), [=] { return prepared<Call>(one, pass, type, filter(one)); }});
+  }
+  return kernels;
+}
+
+// At most so many of what the library has, from its own choice on.
 template <class Forward, class BackwardData, class BackwardFilter, class Operands>
-Primitive of_pass(const dnnl::engine& engine, Pass pass, const Operands& operands,
-                  Element element) {
+std::vector<NamedKernel> of_pass(const dnnl::engine& engine, Pass pass, const Operands& operands,
+                                 Element element, int most) {
   const dnnl::primitive_attr attributes = user_scratchpad();
-  const auto forward = forward_of(engine, operands, attributes);
+  const auto weights = [](const auto& description) { return description.weights_desc(); };
+  const auto forwards =
+      forwards_of(engine, operands, attributes, pass == Pass::kForward ? most : 1);
   switch (pass) {
     case Pass::kForward:
-      return prepared<Forward>(forward, pass, element, forward.weights_desc());
-    case Pass::kBackwardData: {
-      const auto backward = backward_data_of(engine, operands, forward, attributes);
-      return prepared<BackwardData>(backward, pass, element, backward.weights_desc());
-    }
-    case Pass::kBackwardFilter: {
-      const auto backward = backward_filter_of(engine, operands, forward, attributes);
-      return prepared<BackwardFilter>(backward, pass, element, backward.diff_weights_desc());
-    }
+      return kernels_of<Forward>(forwards, pass, element, weights);
+    case Pass::kBackwardData:
+      return kernels_of<BackwardData>(
+          backward_datas_of(engine, operands, forwards.front(), attributes, most), pass, element,
+          weights);
+    case Pass::kBackwardFilter:
+      return kernels_of<BackwardFilter>(
+          backward_filters_of(engine, operands, forwards.front(), attributes, most), pass, element,
+          [](const auto& description) { return description.diff_weights_desc(); });
   }
   throw Error("onednn: there is no such pass");
 }
@@ -79,8 +98,8 @@ dnnl::memory::dims filter_dims(const ConvExtents& e) {
   return {e.groups, e.y.c / e.groups, e.filter_channels(), e.r, e.s};
 }
 
-Primitive convolution(const dnnl::engine& engine, Pass pass, const ConvExtents& e, bool bias,
-                      Element element) {
+std::vector<NamedKernel> convolutions(const dnnl::engine& engine, Pass pass, const ConvExtents& e,
+                                      bool bias, Element element, int most) {
   const Type type = type_of(element);
   const Desc data({e.x.n, e.x.c, e.x.h, e.x.w}, type, Tag::nhwc);
   const Desc result({e.y.n, e.y.c, e.y.h, e.y.w}, type, Tag::nhwc);
@@ -99,11 +118,11 @@ Primitive convolution(const dnnl::engine& engine, Pass pass, const ConvExtents& 
                                      .before = {rows.before, columns.before},
                                      .after = {rows.after, columns.after}};
   return of_pass<dnnl::convolution_forward, dnnl::convolution_backward_data,
-                 dnnl::convolution_backward_weights>(engine, pass, operands, element);
+                 dnnl::convolution_backward_weights>(engine, pass, operands, element, most);
 }
 
-Primitive linear(const dnnl::engine& engine, Pass pass, const LinearExtents& e, bool bias,
-                 Element element) {
+std::vector<NamedKernel> linears(const dnnl::engine& engine, Pass pass, const LinearExtents& e,
+                                 bool bias, Element element, int most) {
   const Type type = type_of(element);
   const ImageExtents& x = e.x;
   const bool image = x.h * x.w > 1;
@@ -119,30 +138,74 @@ Primitive linear(const dnnl::engine& engine, Pass pass, const LinearExtents& e, 
 
   return of_pass<dnnl::inner_product_forward, dnnl::inner_product_backward_data,
                  dnnl::inner_product_backward_weights>(
-      engine, pass, LinearOperands{data, result, filter, filter_gradient, biases}, element);
+      engine, pass, LinearOperands{data, result, filter, filter_gradient, biases}, element, most);
 }
 
-// oneDNN 2.6.3 computes wrong results for 1x1 convolutions of images with 5 pixels, if it emulates
-// bf16: on processors with AVX-512 that lack bf16 instructions.
-bool is_wrong(const Primitive& made) {
-  const dnnl::memory::dims y = extents_of(made.result.layout);
-  return made.implementation == "jit_bf16_1x1:avx512_core" && y[2] * y[3] == 5;
+// The gradient of the filter as the product of patches and dy.
+Primitive unfolded(const ConvExtents& e, Element element, const MatrixProduct& product) {
+  Primitive made;
+  made.call = dnnl::matmul(product);
+  made.implementation = std::string("unfold ") + product.impl_info_str();
+  made.type = element;
+  made.unfolds = e;
+  made.data = {product.src_desc(), DNNL_ARG_SRC};
+  made.result = {product.weights_desc(), DNNL_ARG_WEIGHTS};
+  made.filter = {product.dst_desc(), DNNL_ARG_DST};
+  made.scratchpad = product.scratchpad_desc();
+  return made;
 }
 
-// make(element), with f32 instead of bf16 if only the reference implementation supports bf16, or if
-// its result is wrong.
-template <class Make>
-Primitive best_of(Element wanted, Make make) {
+std::vector<NamedKernel> unfolded_kernels(const dnnl::engine& engine, const ConvExtents& e,
+                                          Element element) {
+  const Type type = type_of(element);
+  const dnnl::memory::dim pixels = e.y.rows();
+  const dnnl::memory::dim of_patch = e.r * e.s * e.x.c;
+  std::vector<NamedKernel> kernels;
+  for (const MatrixProduct& one : products_of(
+           engine, Desc({of_patch, pixels}, type, Tag::ba), Desc({pixels, e.y.c}, type, Tag::ab),
+           Desc({of_patch, e.y.c}, Type::f32, Tag::ab), user_scratchpad(), kMostKernels)) {
+    kernels.push_back(
+        {std::string("unfold ") + one.impl_info_str(), [=] { return unfolded(e, element, one); }});
+  }
+  return kernels;
+}
+
+// oneDNN 2.6.3 gives wrong numbers for convolutions of one pixel over images of 5 pixels, where it
+// emulates bf16: on processors with AVX-512 that lack instructions for bf16.
+bool is_wrong(std::string_view kernel, std::int64_t pixels) {
+  return kernel == "jit_bf16_1x1:avx512_core" && pixels == 5;
+}
+
+// The library's plain loops.
+bool is_slow(std::string_view kernel) {
+  return kernel.starts_with("ref") || kernel.starts_with("unfold ref");
+}
+
+// kernels(element), with those of f32 in place of a bf16 that only the reference implementation can
+// do, or that is done wrongly. `pixels`: of the result.
+template <class Kernels>
+std::vector<NamedKernel> best_of(Element wanted, std::int64_t pixels, Kernels kernels) {
   if (wanted == Element::kBf16) {
     try {
-      Primitive made = make(wanted);
-      const bool is_slow = std::string_view(made.implementation).starts_with("ref");
-      if (!is_slow && !is_wrong(made)) return made;
+      std::vector<NamedKernel> found = kernels(wanted);
+      const std::string& first = found.front().name;
+      if (!is_slow(first) && !is_wrong(first, pixels)) return found;
     } catch (const dnnl::error& error) {
       if (error.status != dnnl_unimplemented) throw;
     }
   }
-  return make(Element::kF32);
+  return kernels(Element::kF32);
+}
+
+// Each name once, without slow and wrong ones but for the first.
+std::vector<NamedKernel> cleared(std::vector<NamedKernel> all, std::int64_t pixels) {
+  std::vector<NamedKernel> kept;
+  for (NamedKernel& one : all) {
+    const bool known = std::ranges::find(kept, one.name, &NamedKernel::name) != kept.end();
+    const bool is_bad = is_slow(one.name) || is_wrong(one.name, pixels);
+    if (kept.empty() || (!known && !is_bad)) kept.push_back(std::move(one));
+  }
+  return kept;
 }
 
 template <class Make>
@@ -159,22 +222,60 @@ auto translated(const char* what, Make make) {
 Primitive make_convolution(const dnnl::engine& engine, Pass pass, const ConvExtents& extents,
                            bool bias, Element type) {
   return translated("convolution", [&] {
-    return best_of(
-        type, [&](Element element) { return convolution(engine, pass, extents, bias, element); });
+    return best_of(type, extents.y.h * extents.y.w,
+                   [&](Element element) {
+                     return convolutions(engine, pass, extents, bias, element, 1);
+                   })
+        .front()
+        .make();
+  });
+}
+
+std::vector<NamedKernel> convolution_kernels(const dnnl::engine& engine, Pass pass,
+                                             const ConvExtents& extents, bool bias, Element type) {
+  return translated("convolution", [&] {
+    const std::int64_t pixels = extents.y.h * extents.y.w;
+    return cleared(best_of(type, pixels,
+                           [&](Element element) {
+                             std::vector<NamedKernel> all =
+                                 convolutions(engine, pass, extents, bias, element, kMostKernels);
+                             if (pass != Pass::kBackwardFilter || extents.groups > 1) return all;
+                             for (NamedKernel& one : unfolded_kernels(engine, extents, element)) {
+                               all.push_back(std::move(one));
+                             }
+                             return all;
+                           }),
+                   pixels);
   });
 }
 
 Primitive make_linear(const dnnl::engine& engine, Pass pass, const LinearExtents& extents,
                       bool bias, Element type) {
   return translated("linear layer", [&] {
-    return best_of(type,
-                   [&](Element element) { return linear(engine, pass, extents, bias, element); });
+    return best_of(
+               type, 1,
+               [&](Element element) { return linears(engine, pass, extents, bias, element, 1); })
+        .front()
+        .make();
+  });
+}
+
+std::vector<NamedKernel> linear_kernels(const dnnl::engine& engine, Pass pass,
+                                        const LinearExtents& extents, bool bias, Element type) {
+  return translated("linear layer", [&] {
+    return cleared(best_of(type, 1,
+                           [&](Element element) {
+                             return linears(engine, pass, extents, bias, element, kMostKernels);
+                           }),
+                   1);
   });
 }
 
 Desc plain_filter(const ConvExtents& e) {
   return Desc(filter_dims(e), Type::f32, e.groups > 1 ? Tag::goihw : Tag::oihw);
 }
+
+Desc filter_of_patches(const ConvExtents& e) { return Desc(filter_dims(e), Type::f32, Tag::hwio); }
 
 Desc plain_filter(const LinearExtents& e) {
   return e.x.h * e.x.w > 1 ? Desc({e.k, e.x.c, e.x.h, e.x.w}, Type::f32, Tag::oihw)

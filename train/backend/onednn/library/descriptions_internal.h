@@ -1,6 +1,7 @@
 #pragma once
 
 #include <oneapi/dnnl/dnnl.hpp>
+#include <vector>
 
 // Differences between versions of oneDNN's interface. descriptions_2.cpp is for 2.6 and 2.7,
 // descriptions_3.cpp for 3.x; the build uses the one for the installed library.
@@ -26,32 +27,48 @@ struct LinearOperands {
   dnnl::memory::desc biases;  // empty: no bias
 };
 
-// Each throws dnnl::error, with dnnl_unimplemented if the library does not support it.
-// Convolutions use the direct algorithm, because Winograd's gives different numbers.
+// What the library has for an operation, from its own choice on, at most so many. Some may come
+// twice: 2.6 begins anew where it finds the first in its cache of primitives.
+// Each throws dnnl::error: dnnl_unimplemented where the library cannot do it.
+// Convolutions are direct ones: Winograd's numbers are others.
 using ConvolutionForward = dnnl::convolution_forward::primitive_desc;
 using ConvolutionBackwardData = dnnl::convolution_backward_data::primitive_desc;
 using ConvolutionBackwardFilter = dnnl::convolution_backward_weights::primitive_desc;
-ConvolutionForward forward_of(const dnnl::engine& engine, const ConvolutionOperands& of,
-                              const dnnl::primitive_attr& attributes);
-ConvolutionBackwardData backward_data_of(const dnnl::engine& engine, const ConvolutionOperands& of,
-                                         const ConvolutionForward& forward,
-                                         const dnnl::primitive_attr& attributes);
-ConvolutionBackwardFilter backward_filter_of(const dnnl::engine& engine,
-                                             const ConvolutionOperands& of,
-                                             const ConvolutionForward& forward,
-                                             const dnnl::primitive_attr& attributes);
+std::vector<ConvolutionForward> forwards_of(const dnnl::engine& engine,
+                                            const ConvolutionOperands& of,
+                                            const dnnl::primitive_attr& attributes, int most);
+std::vector<ConvolutionBackwardData> backward_datas_of(const dnnl::engine& engine,
+                                                       const ConvolutionOperands& of,
+                                                       const ConvolutionForward& forward,
+                                                       const dnnl::primitive_attr& attributes,
+                                                       int most);
+std::vector<ConvolutionBackwardFilter> backward_filters_of(const dnnl::engine& engine,
+                                                           const ConvolutionOperands& of,
+                                                           const ConvolutionForward& forward,
+                                                           const dnnl::primitive_attr& attributes,
+                                                           int most);
 
 using LinearForward = dnnl::inner_product_forward::primitive_desc;
 using LinearBackwardData = dnnl::inner_product_backward_data::primitive_desc;
 using LinearBackwardFilter = dnnl::inner_product_backward_weights::primitive_desc;
-LinearForward forward_of(const dnnl::engine& engine, const LinearOperands& of,
-                         const dnnl::primitive_attr& attributes);
-LinearBackwardData backward_data_of(const dnnl::engine& engine, const LinearOperands& of,
-                                    const LinearForward& forward,
-                                    const dnnl::primitive_attr& attributes);
-LinearBackwardFilter backward_filter_of(const dnnl::engine& engine, const LinearOperands& of,
-                                        const LinearForward& forward,
-                                        const dnnl::primitive_attr& attributes);
+std::vector<LinearForward> forwards_of(const dnnl::engine& engine, const LinearOperands& of,
+                                       const dnnl::primitive_attr& attributes, int most);
+std::vector<LinearBackwardData> backward_datas_of(const dnnl::engine& engine,
+                                                  const LinearOperands& of,
+                                                  const LinearForward& forward,
+                                                  const dnnl::primitive_attr& attributes, int most);
+std::vector<LinearBackwardFilter> backward_filters_of(const dnnl::engine& engine,
+                                                      const LinearOperands& of,
+                                                      const LinearForward& forward,
+                                                      const dnnl::primitive_attr& attributes,
+                                                      int most);
+
+// result (m, n) = a (m, k) * b (k, n).
+using MatrixProduct = dnnl::matmul::primitive_desc;
+std::vector<MatrixProduct> products_of(const dnnl::engine& engine, const dnnl::memory::desc& a,
+                                       const dnnl::memory::desc& b,
+                                       const dnnl::memory::desc& result,
+                                       const dnnl::primitive_attr& attributes, int most);
 
 dnnl::memory::dims extents_of(const dnnl::memory::desc& layout);
 

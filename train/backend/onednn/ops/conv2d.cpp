@@ -9,10 +9,15 @@ void emit_convolution(OneDnnLowering& lowering, const Node& node, const Convolut
   const bool bias = attributes.bias && pass != Pass::kBackwardData;
   const LayerOperands operands = layer_operands(node, pass, bias);
   const ConvExtents extents = conv_extents(lowering.graph(), operands, attributes);
-  const Primitive made =
-      make_convolution(lowering.engine(), pass, extents, bias, lowering.compute());
-  lowering.layer(operands, made, plain_filter(extents),
-                 layer_name(op, pass, lowering.compute(), to_string(extents)));
+  const std::string name =
+      layer_name(op, pass, lowering.compute(), to_string(extents)) + (bias ? " bias" : "");
+  const Primitive made = lowering.chosen(
+      name,
+      [&] { return make_convolution(lowering.engine(), pass, extents, bias, lowering.compute()); },
+      [&] {
+        return convolution_kernels(lowering.engine(), pass, extents, bias, lowering.compute());
+      });
+  lowering.layer(operands, made, plain_filter(extents), name);
 }
 
 namespace {

@@ -10,10 +10,13 @@ void emit(OneDnnLowering& lowering, const Node& node, Pass pass) {
   const LayerOperands operands = layer_operands(node, pass, bias);
   const LinearExtents extents{image_extents(lowering.value(operands.data).shape),
                               lowering.value(operands.result).shape.at(1)};
-  const Primitive made = make_linear(lowering.engine(), pass, extents, bias, lowering.compute());
-  lowering.layer(operands, made, plain_filter(extents),
-                 layer_name("linear", pass, lowering.compute(),
-                            to_string(extents.x) + " k" + std::to_string(extents.k)));
+  const std::string name = layer_name("linear", pass, lowering.compute(),
+                                      to_string(extents.x) + " k" + std::to_string(extents.k)) +
+                           (bias ? " bias" : "");
+  const Primitive made = lowering.chosen(
+      name, [&] { return make_linear(lowering.engine(), pass, extents, bias, lowering.compute()); },
+      [&] { return linear_kernels(lowering.engine(), pass, extents, bias, lowering.compute()); });
+  lowering.layer(operands, made, plain_filter(extents), name);
 }
 
 }  // namespace
