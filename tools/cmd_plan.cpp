@@ -14,6 +14,7 @@
 #include "common/error.h"
 #include "common/file.h"
 #include "common/json.h"
+#include "common/text_cache.h"
 #include "tools/command.h"
 #include "tools/flags/flags.h"
 #include "tools/help.h"
@@ -87,6 +88,8 @@ void add_question_flags(Verb verb, PlanFlags& o) {
   group.add_option("--seconds", r.seconds, "Rough limit for measuring steps")
       .check(real_in(0, kMostSeconds))
       .show_default();
+  group.add_flag("--measure-again", r.measures_again,
+                 "Measure also what an earlier plan measured on this machine");
   group.add_flag("--memory-only", o.memory_alone, "Plan memory alone, and measure nothing");
   group.add_option("--write", o.write,
                    "Write the best row as a file for winnow train --config FILE");
@@ -142,6 +145,7 @@ void run(PlanFlags& o, Session& session, const PlannedFlags& given) {
   comm::on_all(session.comm, [&] { o.request.shape = shape_of(o); });
   o.request.train = train_options(o.train, session);
   o.request.measures = !o.memory_alone;
+  o.request.rates = user_cache_folder("rates");
   o.request.given = given;
   if (!o.train.recipe.sentence.empty()) say(session, o.train.recipe.sentence);
   const PlanReport report = run_plan(o.request, session);

@@ -20,7 +20,7 @@
 #include "common/comm/mpi/mpi.h"
 #include "common/comm/nccl/nccl.h"
 #include "common/image.h"
-#include "common/machine_load.h"
+#include "common/system_field.h"
 #include "common/thread_plan.h"
 #include "pipeline/decode/decode.h"
 #include "pipeline/decode/encode.h"
@@ -74,7 +74,7 @@ SystemFacts system_facts() {
 ProcessorFacts processor() {
   const ThreadPlanInputs threads = detect_threads(1, 1);
   const std::unique_ptr<train::Backend> backend = train::make_onednn_backend();
-  return {.model = processor_model(),
+  return {.model = processor_name(),
           .simd = widest_simd(),
           .simd_set = environment("WINNOW_SIMD"),
           .online_cores = static_cast<int>(::sysconf(_SC_NPROCESSORS_ONLN)),
@@ -160,7 +160,7 @@ MpiFacts mpi(int ranks) {
 }
 
 CardFacts card() {
-  CardFacts facts{.driver = read_proc_field("/proc/driver/nvidia/version", "NVRM version"),
+  CardFacts facts{.driver = system_field("/proc/driver/nvidia/version", "NVRM version"),
                   .nccl_built = comm::nccl_built()};
   try {
     const train::cudnn::Card card = train::cudnn::open_device(0)->card();

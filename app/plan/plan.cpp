@@ -310,11 +310,17 @@ class Planner {
           "--micro-batch auto is given",
           report_.largest_micro_batch, row.micro_batch));
     }
+    if (report_.kept_steps > 0) {
+      report_.notes.push_back(fmt::format(
+          "times of {} steps are those that an earlier plan measured here; --measure-again "
+          "measures them anew",
+          report_.kept_steps));
+    }
     if (report_.others_cores > 0.1 * report_.cores) {
-      report_.notes.push_back(
-          fmt::format("other work kept {:.1f} cores busy while steps were measured, so the times "
-                      "are too long; measure on an idle machine",
-                      report_.others_cores));
+      report_.notes.push_back(fmt::format(
+          "other work kept {:.1f} cores busy while steps were measured: they are too long by what "
+          "it took; measure on an idle machine, with --measure-again",
+          report_.others_cores));
     }
   }
 

@@ -26,17 +26,19 @@ struct PlanScalingRequest {
 struct PlanRequest {
   train::TrainOptions train{};  // with a cache, or else with `shape`
   std::optional<train::DataShape> shape{};
-  bool any_micro_batch = false;  // --micro-batch auto
-  bool measures = true;          // measure steps; else only memory is planned
-  double seconds = 120;          // rough limit for measuring
-  int replicas = 0;  // copies of the shards in memory, over all machines; 0: every machine has all
+  bool any_micro_batch = false;   // --micro-batch auto
+  bool measures = true;           // steps are taken; else memory alone is planned
+  double seconds = 120;           // that measuring may take, about
+  std::filesystem::path rates{};  // folder where times are kept; empty: they are not
+  bool measures_again = false;    // also what is kept there
+  int replicas = 0;               // of the shards in memory, among machines; 0: each has all
   PlanScalingRequest scaling{};
   std::vector<std::filesystem::path> runs{};
   std::string target{};
   PlannedFlags given{};  // flags of winnow train that were given; those of the best row are added
 };
 
-// Plans a training: memory, time, machines, batch. Writes nothing. Collective.
+// Plans a training: memory, time, machines, batch. Writes nothing but `rates`. Collective.
 //
 // Memory    computed for every choice, with the kernels chosen for it
 // Time      measured for three micro-batches by the first steps of such a run; scaled for others

@@ -296,6 +296,8 @@ Json json_of(const PlanReport& report) {
           {"machine", report.machine},
           {"available_bytes", report.available},
           {"others_cores", report.others_cores},
+          {"measured_steps", report.measured_steps},
+          {"kept_steps", report.kept_steps},
           {"largest_micro_batch", report.largest_micro_batch},
           {"rows", rows},
           {"best", report.best ? Json(*report.best) : Json()},

@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <set>
+#include <utility>
 
 #include "app/plan/candidates.h"
 #include "app/plan/plan.h"
@@ -101,6 +101,17 @@ StepOf step_by(const std::vector<Timed>& trials, const StepForm& wanted, int lan
   return out;
 }
 
+Timing::Timing(const PlanRequest& request, const train::ExecutionOptions& execution,
+               const train::Job& job, train::Backend& backend, Session& session,
+               const PlanReport& report)
+    : request_(request),
+      execution_(execution),
+      job_(job),
+      backend_(backend),
+      session_(session),
+      report_(report),
+      rates_(request.rates, rates_here(backend)) {}
+
 std::vector<std::int64_t> Timing::micro_batches() const {
   std::vector<std::int64_t> fitting;
   for (const PlanRow& row : report_.rows) {
@@ -111,7 +122,7 @@ std::vector<std::int64_t> Timing::micro_batches() const {
   return measured_of(fitting, report_.micro_batch);
 }
 
-void Timing::measure_one(std::int64_t micro_batch, int lane_threads) {
+Timing::Wanted Timing::wanted(std::int64_t micro_batch, int lane_threads, bool by_node) const {
   const auto row = std::ranges::find_if(report_.rows, [&](const PlanRow& r) {
     return r.micro_batch == micro_batch && r.lane_threads == lane_threads;
   });
@@ -119,14 +130,50 @@ void Timing::measure_one(std::int64_t micro_batch, int lane_threads) {
       row == report_.rows.end() ? std::max(1, report_.cores / lane_threads) : row->memory.lanes;
   const std::int64_t of_rank = report_.rank_images / micro_batch;
   const bool twice = 2 * micro_batch * lanes <= 128;
-  const train::TrialShape shape{
-      .micro_batch = micro_batch,
-      .micro_batches = std::min<std::int64_t>(of_rank, lanes * (twice ? 2 : 1)),
-      .lane_threads = lane_threads,
-      .evaluates = report_.evaluation_images > 0,
-      .by_node = !request_.scaling.hosts.empty() && trials_.empty()};
-  Timed timed{.lane_threads = lane_threads,
-              .trial = train::try_steps(execution_, job_, shape, backend_, session_.comm)};
+  Wanted one{.shape = {.micro_batch = micro_batch,
+                       .micro_batches = std::min<std::int64_t>(of_rank, lanes * (twice ? 2 : 1)),
+                       .lane_threads = lane_threads,
+                       .evaluates = report_.evaluation_images > 0,
+                       .by_node = by_node}};
+  one.key = key_of(execution_, job_, one.shape, session_.comm);
+  if (request_.measures_again) return one;
+  const std::optional<train::Trial> kept =
+      session_.comm.rank() == 0 ? rates_.find(one.key) : std::nullopt;
+  // Rank 0's is everybody's.
+  one.known = parse_trial(comm::broadcast_text(session_.comm, kept ? to_text(*kept) : ""));
+  return one;
+}
+
+std::vector<Timing::Wanted> Timing::wanted() const {
+  const std::vector<std::int64_t> sizes = micro_batches();
+  std::vector<std::pair<std::int64_t, int>> list;  // micro-batch, threads of a lane
+  for (const std::int64_t size : sizes) {
+    const auto row = std::ranges::find_if(
+        report_.rows, [&](const PlanRow& r) { return r.micro_batch == size && r.fits; });
+    list.emplace_back(size, row->lane_threads);
+  }
+  for (const PlanRow& row : report_.rows) {  // other lanes, on the smallest
+    const bool known =
+        std::ranges::any_of(list, [&](const auto& one) { return one.second == row.lane_threads; });
+    if (row.fits && !known) list.emplace_back(sizes.front(), row.lane_threads);
+  }
+  const bool by_node = !request_.scaling.hosts.empty();
+  std::vector<Wanted> all;
+  for (const auto& [size, threads] : list) {
+    all.push_back(wanted(size, threads, by_node && all.empty()));
+  }
+  return all;
+}
+
+void Timing::take(Wanted one) {
+  Timed timed{.lane_threads = one.shape.lane_threads};
+  if (one.known) {
+    timed.trial = *std::move(one.known);
+  } else {
+    timed.trial = train::try_steps(execution_, job_, one.shape, backend_, session_.comm);
+    measured_steps_ += static_cast<std::int64_t>(timed.trial.steps.size());
+    if (session_.comm.rank() == 0) rates_.keep(one.key, timed.trial);
+  }
   timed.step = train::median_step(timed.trial.steps);
   timed.step.data = 0;  // means nothing for a few batches
   const auto [least, most] = std::ranges::minmax(timed.trial.steps, {}, &StepSeconds::total);
@@ -134,43 +181,38 @@ void Timing::measure_one(std::int64_t micro_batch, int lane_threads) {
   trials_.push_back(std::move(timed));
 }
 
+// Of known trials by what they took when they were measured, so that a plan and the one after it
+// measure the same.
+void Timing::fit_into_time(std::vector<Wanted>& left) const {
+  const Timed& first = trials_.front();
+  const double of_image = first.step.total() / first.images();
+  double whole = 0;
+  for (const Timed& one : trials_) whole += one.trial.took_seconds;
+  double more = 0;
+  std::erase_if(left, [&](const Wanted& one) {
+    const double cost =
+        kPasses * of_image * static_cast<double>(one.shape.micro_batch) * first.trial.form.lanes +
+        first.trial.start_seconds;
+    bool too_long = whole + cost > request_.seconds;
+    too_long = comm::broadcast(session_.comm, std::uint8_t{too_long}, 0) != 0;
+    if (too_long) return true;
+    whole += cost;
+    if (!one.known) more += cost;
+    return false;
+  });
+  if (trials_.size() == 1 && more > 0) {
+    say(session_, fmt::format("measuring steps takes about {:.0f} s more", more));
+  }
+}
+
 void Timing::measure() {
-  const auto begin = std::chrono::steady_clock::now();
-  const std::vector<std::int64_t> sizes = micro_batches();
-  std::vector<std::pair<std::int64_t, int>> left;  // micro-batch, threads of a lane
-  for (const std::int64_t size : sizes) {
-    const auto row = std::ranges::find_if(
-        report_.rows, [&](const PlanRow& r) { return r.micro_batch == size && r.fits; });
-    left.emplace_back(size, row->lane_threads);
-  }
-  for (const PlanRow& row : report_.rows) {  // other lanes, with the smallest micro-batch
-    const bool known =
-        std::ranges::any_of(left, [&](const auto& one) { return one.second == row.lane_threads; });
-    if (row.fits && !known) left.emplace_back(sizes.front(), row.lane_threads);
-  }
+  std::vector<Wanted> left = wanted();
   while (!left.empty()) {
     if (is_asked_to_stop(session_)) throw StoppedError("stopped; nothing was written");
-    const auto [size, threads] = left.front();
+    Wanted next = std::move(left.front());
     left.erase(left.begin());
-    measure_one(size, threads);
-    const Timed& first = trials_.front();
-    const double of_image = first.step.total() / first.images();
-    const auto cost = [&](const std::pair<std::int64_t, int>& one) {
-      return kPasses * of_image * static_cast<double>(one.first) * first.trial.form.lanes +
-             first.trial.start_seconds;
-    };
-    const double spent =
-        std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-    double whole = spent;
-    std::erase_if(left, [&](const auto& one) {
-      whole += cost(one);
-      const bool too_long = whole > request_.seconds;
-      if (too_long) whole -= cost(one);
-      return comm::broadcast(session_.comm, std::uint8_t{too_long}, 0) != 0;
-    });
-    if (trials_.size() == 1 && !left.empty()) {
-      say(session_, fmt::format("measuring steps takes about {:.0f} s more", whole - spent));
-    }
+    take(std::move(next));
+    fit_into_time(left);
   }
 }
 
@@ -218,7 +260,10 @@ void Timing::fill(PlanReport& report) const {
   }
   for (const Timed& one : trials_) {
     report.others_cores = std::max(report.others_cores, one.trial.others_cores);
+    report.kept_steps += static_cast<std::int64_t>(one.trial.steps.size());
   }
+  report.measured_steps = measured_steps_;
+  report.kept_steps -= measured_steps_;
 }
 
 double Timing::start_seconds() const { return trials_.front().trial.start_seconds; }

@@ -1,8 +1,10 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
+#include "app/plan/rates.h"
 #include "app/plan/report.h"
 #include "app/session.h"
 #include "train/backend/backend.h"
@@ -43,15 +45,10 @@ StepOf step_by(const std::vector<Timed>& trials, const train::StepForm& wanted, 
 class Timing {
  public:
   Timing(const PlanRequest& request, const train::ExecutionOptions& execution,
-         const train::Job& job, train::Backend& backend, Session& session, const PlanReport& report)
-      : request_(request),
-        execution_(execution),
-        job_(job),
-        backend_(backend),
-        session_(session),
-        report_(report) {}
+         const train::Job& job, train::Backend& backend, Session& session,
+         const PlanReport& report);
 
-  // Says first how long it takes. Collective.
+  // Collective. Says beforehand how long it takes. Takes what an earlier plan has kept.
   void measure();
   void fill(PlanReport& report) const;  // sets the steps of rows that fit
 
@@ -64,7 +61,17 @@ class Timing {
   std::vector<double> node_ends(const PlanRow& row) const;
 
  private:
-  void measure_one(std::int64_t micro_batch, int lane_threads);
+  // A trial that is wanted, and its times where an earlier plan kept them.
+  struct Wanted {
+    train::TrialShape shape{};
+    std::string key{};
+    std::optional<train::Trial> known{};
+  };
+  std::vector<Wanted> wanted() const;
+  Wanted wanted(std::int64_t micro_batch, int lane_threads, bool by_node) const;
+  void take(Wanted one);
+  // Drops of `left` what would take too long. Says how long the rest takes.
+  void fit_into_time(std::vector<Wanted>& left) const;
   std::vector<std::int64_t> micro_batches() const;
   double data_seconds(double images, double computing) const;
 
@@ -74,7 +81,9 @@ class Timing {
   train::Backend& backend_;
   Session& session_;
   const PlanReport& report_;
+  const Rates rates_;
   std::vector<Timed> trials_{};
+  std::int64_t measured_steps_ = 0;  // in this plan
 };
 
 }  // namespace winnow::app

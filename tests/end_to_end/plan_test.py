@@ -2,10 +2,13 @@
 
 import json
 import os
+import pathlib
 import re
 import subprocess
+import tempfile
 import tomllib
 import unittest
+import unittest.mock
 
 from program import ROOT, WINNOW, Case
 
@@ -26,6 +29,13 @@ class Plan(Case):
         self.learnable_idx(source, train=256, test=64, side=16)
         self.cache = self.folder / "cache"
         self.ok("ingest", source, "--out", self.cache)
+        # Each test measures for itself.
+        rates = tempfile.TemporaryDirectory()
+        self.addCleanup(rates.cleanup)
+        self.rates = pathlib.Path(rates.name)
+        kept = unittest.mock.patch.dict(os.environ, XDG_CACHE_HOME=rates.name)
+        kept.start()
+        self.addCleanup(kept.stop)
 
     def plan(self, *args, **more):
         report = self.ok("plan", *args, "--json", **more).json()
@@ -123,6 +133,30 @@ class Time(Plan):
         before = sorted(self.folder.rglob("*"))
         self.plan(self.cache, *SMALL, *QUICK)
         self.assertEqual(sorted(self.folder.rglob("*")), before)
+
+    def test_what_was_measured_is_kept(self):
+        words = [self.cache, *SMALL, *QUICK]
+        first = self.plan(*words)
+        self.assertGreater(first["measured_steps"], 0)
+        self.assertEqual(first["kept_steps"], 0)
+        again = self.plan(*words, "--epochs", "7", "--lr", "0.3", "--seed", "9")  # times depend on none of them
+        self.assertEqual(again["measured_steps"], 0)
+        self.assertEqual(again["kept_steps"], first["measured_steps"])
+        self.assertEqual([row["step"] for row in again["rows"]], [row["step"] for row in first["rows"]])
+        self.assertTrue(any("--measure-again" in note for note in again["notes"]))
+        self.assertGreater(self.plan(*words, "--measure-again")["measured_steps"], 0)
+        files = list((self.rates / "winnow" / "rates").iterdir())
+        self.assertTrue(files)
+        for damage in (b"", b"{}", b"[" * 100_000, os.urandom(1000)):
+            for file in files:
+                file.write_bytes(damage)
+            report = self.plan(*words)
+            self.assertGreater(report["measured_steps"], 0)
+            self.assertEqual(report["kept_steps"], 0)
+        for file in files:
+            file.unlink()
+            file.mkdir()
+        self.assertGreater(self.plan(*words)["measured_steps"], 0)
 
     def test_training_takes_what_it_writes(self):
         file = self.folder / "plan.toml"

@@ -9,13 +9,8 @@
 
 namespace winnow::train::cudnn {
 
-// Cache of plans on disk, so that later programs on the same model of GPU get the same plans, and
-// faster.
-//
-// Files    One for each plan, written durably, with its digest.
-// Errors   Nothing throws. A file that is missing, damaged or another's counts as not found, and an
-//          unwritable folder is ignored.
-// Sharing  Several processes may use one folder.
+// Plans of products on disk, so that the next program on the same kind of card finds the same ones,
+// and at once: a TextCache, where the libraries it needs are there; else nothing is kept.
 class PlanCache {
  public:
   explicit PlanCache(std::filesystem::path folder);  // empty: nothing is cached

@@ -189,6 +189,7 @@ Trial try_steps(const ExecutionOptions& options, const Job& whole, const TrialSh
             .back();
   }
   trial.others_cores = load.others_cores();
+  trial.took_seconds = seconds_since(begin);
   return trial;
 }
 
