@@ -100,8 +100,8 @@ std::string remark_on_empty(std::span<const std::string> names, const ClassCount
   if (empty == 0 || empty == names.size()) return "";
   return std::to_string(empty) + " of " + std::to_string(names.size()) + " classes " +
          (empty == 1 ? "has" : "have") + " no image" +
-         (are_numbers(names) ? ": labels are numbers with gaps, and each number up to the largest "
-                               "is a class; number them from 0 without gaps, or write names"
+         (are_numbers(names) ? ": labels are numbers with gaps, and every number up to the largest "
+                               "is a class; number them from 0 without gaps, or use names"
                              : "");
 }
 
@@ -113,9 +113,9 @@ std::string remark_on_spelling(std::span<const std::string> names) {
     if (!is_new) alike.push_back(at->second + "' and '" + name);
   }
   if (alike.empty()) return "";
-  return "classes that differ by case, blanks or the form of accented letters alone count as "
+  return "some classes differ only by case, blanks or the form of accented letters, and count as "
          "different: " +
-         in_quotes(alike) + "; where they are one, spell them alike";
+         in_quotes(alike) + "; if they are one class, spell them alike";
 }
 
 std::string remark_on_train(std::span<const std::string> names, const ClassCounts& counts) {
@@ -131,7 +131,7 @@ std::string remark_on_train(std::span<const std::string> names, const ClassCount
   if (!is_any || missing.empty()) return "";
   return std::string(missing.size() == 1 ? "1 class is"
                                          : std::to_string(missing.size()) + " classes are") +
-         " in val or test and not in train, so no training sees " +
+         " in val or test but not in train, so training never sees " +
          (missing.size() == 1 ? "it: " : "them: ") + in_quotes(missing);
 }
 

@@ -79,7 +79,7 @@ void CsvReader::end_row() {
 
 void CsvReader::fail(const char* problem) const {
   throw UsageError(where_ + ": the row that begins in line " + std::to_string(row_line_) + " " +
-                   problem + "; mend it");
+                   problem + "; correct it");
 }
 
 }  // namespace winnow

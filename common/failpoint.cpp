@@ -45,7 +45,7 @@ struct Directive {
 [[noreturn]] void refuse(std::string_view directive) {
   throw UsageError(
       std::string(kVariable) + ": '" + std::string(directive) +
-      "' is none of trace=PATH and kill=, term=, usr1=, hang=, enospc= or eio=NAME:FILE:PASS");
+      "' is not trace=PATH or kill=, term=, usr1=, hang=, enospc= or eio=NAME:FILE:PASS");
 }
 
 // Delivers the signal here and now, even if this thread blocks signals.

@@ -49,7 +49,8 @@ Fd open_to_read(const fs::path& path) {
   struct stat info {};
   if (::fstat(fd.get(), &info) != 0) throw_errno("cannot look at " + path.string());
   if (!S_ISREG(info.st_mode)) {
-    throw SystemError("cannot read " + path.string() + ": it is no regular file; name one that is");
+    throw SystemError("cannot read " + path.string() +
+                      ": it is not a regular file; name one that is");
   }
   return fd;
 }

@@ -16,19 +16,20 @@ struct Row {
 };
 
 constexpr KnownBytes kPage{
-    "a web page", "a server sent it in place of the file; look at what it says, and get it again"};
+    "a web page",
+    "a server sent it instead of the file; read what it says, and download the file again"};
 constexpr KnownBytes kGzip{"compressed by gzip", "unpack it with gunzip", true};
 constexpr KnownBytes kZip{"a zip archive", "unpack it and name the folder", true};
 
 constexpr std::array kRows{
     Row{"version https://git-lfs.github.com/spec/",
         true,
-        {"a Git LFS pointer, not the file that it stands for", "get that with git lfs pull"}},
+        {"a Git LFS pointer, not the file that it stands for", "get the file with git lfs pull"}},
     Row{"<!doctype html", true, kPage},
     Row{"<html", true, kPage},
     Row{"<head", true, kPage},
-    Row{"<svg", true, {"an SVG", "draw it into a PNG, as by rsvg-convert"}},
-    Row{"%PDF-", false, {"a PDF", "draw its pages into PNGs, as by pdftoppm"}},
+    Row{"<svg", true, {"an SVG", "convert it to PNG, for example with rsvg-convert"}},
+    Row{"%PDF-", false, {"a PDF", "convert its pages to PNG, for example with pdftoppm"}},
     Row{"PK\x03\x04", false, kZip},
     Row{"PK\x05\x06", false, kZip},
     Row{"\x1f\x8b", false, kGzip},

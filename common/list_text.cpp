@@ -94,7 +94,7 @@ class Decoder {
   }
 
   [[noreturn]] void fail() const {
-    throw UsageError(where_ + " is UTF-16 with half a character in it; save it as UTF-8");
+    throw UsageError(where_ + " is UTF-16 with an incomplete character; save it as UTF-8");
   }
 
   Encoding encoding_;

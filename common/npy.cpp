@@ -21,7 +21,8 @@ namespace {
 constexpr std::string_view kMagic = "\x93NUMPY";
 constexpr std::uint64_t kMostHeaderBytes = 1 << 16;
 constexpr std::string_view kSaveAgain =
-    "save a matrix, a row an image, by numpy.save(FILE, numpy.ascontiguousarray(vectors, '<f4'))";
+    "save a matrix with one row per image: numpy.save(FILE, numpy.ascontiguousarray(vectors, "
+    "'<f4'))";
 
 using Words = std::map<std::string, std::string, std::less<>>;
 
@@ -103,12 +104,12 @@ void convert(BytesView bytes, std::span<float> out, const ToFloat& to_f32) {
 
 NpyMatrix::NpyMatrix(const std::filesystem::path& path, std::string remedy)
     : file_(path), remedy_(remedy.empty() ? std::string(kSaveAgain) : std::move(remedy)) {
-  if (!is_one(path)) fail("is no file of numpy.save()");
+  if (!is_one(path)) fail("was not written by numpy.save()");
   std::array<std::byte, 12> head{};
   file_.read_at(0, std::span(head).first(std::min<std::uint64_t>(head.size(), file_.size())));
   const auto major = std::to_integer<int>(head[6]);
   if (major < 1 || major > 3) {
-    fail("is of format " + std::to_string(major) + ", and 1, 2 and 3 are known");
+    fail("is of format " + std::to_string(major) + ", but winnow reads formats 1, 2 and 3");
   }
   const std::uint64_t length_bytes = major == 1 ? 2 : 4;
   std::uint64_t length = 0;
@@ -138,16 +139,16 @@ void NpyMatrix::parse(const std::string& header) {
   const std::optional<Words> words = HeaderReader(header).read();
   if (!words || words->size() != 3 || !words->contains("descr") ||
       !words->contains("fortran_order") || !words->contains("shape")) {
-    fail("has a header that makes no sense");
+    fail("has an invalid header");
   }
   const std::string& type = words->find("descr")->second;
   if (type != "<f2" && type != "<f4" && type != "<f8") {
-    fail("has elements of type " + type + ", and <f2, <f4 and <f8 are read");
+    fail("has elements of type " + type + ", but winnow reads <f2, <f4 and <f8");
   }
   element_bytes_ = static_cast<std::size_t>(type.back() - '0');
   if (words->find("fortran_order")->second != "False") fail("is in Fortran's order");
   const auto extents = extents_of(words->find("shape")->second);
-  if (!extents) fail("has the shape " + words->find("shape")->second + " and is no matrix");
+  if (!extents) fail("has the shape " + words->find("shape")->second + " and is not a matrix");
   std::tie(rows_, columns_) = *extents;
   const std::uint64_t bytes = file_.size() - begin_;
   const bool fits = columns_ == 0 || rows_ <= bytes / element_bytes_ / columns_;

@@ -35,9 +35,9 @@ const fs::path& replaceable(const fs::path& path) {
   const fs::file_status now = fs::status(path, ignored);
   const bool is_process = fs::read_symlink(path, ignored).native().starts_with("/proc/");
   if (is_process || (fs::exists(now) && fs::status_known(now) && !fs::is_regular_file(now))) {
-    throw UsageError(path.string() +
-                     " is there and is no regular file, so it cannot be replaced by one; name "
-                     "another file to write");
+    throw UsageError(
+        path.string() +
+        " exists and is not a regular file, so it is not replaced; choose another file to write");
   }
   return path;
 }

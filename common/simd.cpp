@@ -25,7 +25,7 @@ Simd allowed() {
   if (name == "none") return Simd::kNone;
   if (name == "avx2") return Simd::kAvx2;
   if (name == "avx512") return Simd::kAvx512;
-  throw UsageError("WINNOW_SIMD is '" + std::string(name) + "'; make it none, avx2 or avx512");
+  throw UsageError("WINNOW_SIMD is '" + std::string(name) + "'; set it to none, avx2 or avx512");
 }
 
 }  // namespace

@@ -102,7 +102,8 @@ double median(std::vector<double> values, Middle of_two) {
 PairedDifference paired_difference(std::span<const double> a, std::span<const double> b,
                                    double confidence, double resolution, double shared) {
   if (a.empty() || a.size() != b.size()) {
-    throw std::invalid_argument("a paired difference needs as many results of both, one at least");
+    throw std::invalid_argument(
+        "a paired difference needs the same number of results of both, at least one");
   }
   const auto n = static_cast<double>(a.size());
   PairedDifference out{.pairs = a.size()};

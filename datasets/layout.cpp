@@ -7,7 +7,7 @@
 #include <map>
 #include <set>
 
-#include "common/counted.h"
+#include "common/count_of.h"
 #include "common/error.h"
 #include "datasets/skips.h"
 
@@ -73,7 +73,7 @@ class LayoutMaker {
     if (tree_.files.empty()) {
       throw UsageError(root_ +
                        " holds no images (files ending in .jpg, .jpeg, .png, .ppm, .bmp, "
-                       ".pgm, .tif, .tiff or .webp); name what holds them");
+                       ".pgm, .tif, .tiff or .webp); name the folder that does");
     }
     find_splits();
     find_classes();
@@ -127,9 +127,9 @@ class LayoutMaker {
         root_ + " has the split " + (one ? "folder " : "folders ") + some_of(split_folders) +
         " and beside " + (one ? "it " : "them ") +
         (others.empty() ? count_of(at_root_, "image", "images") : "images in " + some_of(others)) +
-        "; move the others away, or name one split's folder alone, or take the whole tree as one "
+        "; move the others away, name the folder of one split alone, or read the whole tree as one "
         "unlabelled set (--labels none)" +
-        (may_be_classes ? ", or take all folders as classes (--labels folder)" : ""));
+        (may_be_classes ? ", or read all folders as classes (--labels folder)" : ""));
   }
 
   void find_classes() {
@@ -138,10 +138,10 @@ class LayoutMaker {
       find_split_classes();
     } else if (options_.labels == LabelsFrom::kFolder) {
       if (at_root_ > 0) {
-        throw UsageError(count_of(at_root_, "image lies", "images lie") + " directly in " + root_ +
-                         " and so in no class folder (" + some_of_strays() + "); move " +
+        throw UsageError(count_of(at_root_, "image is", "images are") + " directly in " + root_ +
+                         ", not in a class folder (" + some_of_strays() + "); move " +
                          (at_root_ == 1 ? "it" : "them") +
-                         " into one, or take the set as unlabelled (--labels none)");
+                         " into one, or read the set as unlabelled (--labels none)");
       }
       labelled_ = {Split::kNone};
     } else if (are_class_folders()) {
@@ -168,9 +168,9 @@ class LayoutMaker {
   std::string why_unlabelled() const {
     if (!deep_.empty()) {
       return ", because '" + deep_ +
-             "' lies deeper than CLASS/FILE; --labels folder takes the first folder as the class";
+             "' is deeper than CLASS/FILE; use the first folder as the class with --labels folder";
     }
-    return ", because " + count_of(at_root_, "image lies", "images lie") +
+    return ", because " + count_of(at_root_, "image is", "images are") +
            " beside the folders: " + some_of_strays();
   }
 
@@ -190,8 +190,8 @@ class LayoutMaker {
     }
     if (found.empty() && options_.labels == LabelsFrom::kFolder) {
       throw UsageError(root_ +
-                       " has splits but no class folders in them; make one folder a class, " +
-                       "or take the set as unlabelled (--labels none)");
+                       " has splits but no class folders in them; make one folder per class, " +
+                       "or read the set as unlabelled (--labels none)");
     }
     const NameSet& of_train = found[Split::kTrain];
     for (const auto& [split, names] : found) {
@@ -246,8 +246,9 @@ class LayoutMaker {
     const std::string what = count_of(empty.size(), "class folder", "class folders") +
                              " without images: " + some_of(empty);
     if (!options_.allow_empty_classes) {
-      throw UsageError(root_ + " has " + what +
-                       "; remove what is no class, or keep it as one with --allow-empty");
+      throw UsageError(
+          root_ + " has " + what +
+          "; remove folders that are not classes, or keep them as classes with --allow-empty");
     }
     note_ += "; " + what;
   }

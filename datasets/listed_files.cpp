@@ -5,7 +5,7 @@
 #include <numeric>
 #include <utility>
 
-#include "common/counted.h"
+#include "common/count_of.h"
 #include "common/error.h"
 #include "datasets/file_input.h"
 #include "datasets/layout.h"
@@ -39,7 +39,7 @@ class ListOfFilesSource final : public Source {
   Expected<Payload, ReadError> read(std::size_t position) const override {
     if (std::binary_search(outside_.begin(), outside_.end(), position)) {
       return ReadError{ReadError::Kind::kMissing,
-                       "leads out of the list's folder; put the list above its files"};
+                       "points outside the folder of the list; move the list above its files"};
     }
     return read_file_input(root_ / entries_.names()[position]);
   }
@@ -109,7 +109,7 @@ std::string note_of_repeats(const Listing& entries) {
   std::string text = "; " + count_of(repeated, "file is", "files are") + " named several times";
   if (in_splits > 0) text += ", " + std::to_string(in_splits) + " in several splits";
   if (of_labels > 0) text += ", " + std::to_string(of_labels) + " with several labels";
-  return text + ": each row is an image of its own; leave one row of each";
+  return text + ": each row counts as an image; keep one row for each file";
 }
 
 std::vector<std::string> folders_in(const fs::path& root) {
@@ -190,7 +190,8 @@ void ListedFiles::choose_place() {
   if (best == 0 && !first_.empty()) {
     throw UsageError("none of the first " + count_of(first_.size(), "file", "files") + " of " +
                      list_.string() + " ('" + first_.front().path + "') is below " +
-                     root_.string() + "; put the list into the folder that its paths begin in");
+                     root_.string() +
+                     "; put the list into the folder that its paths are relative to");
   }
   place_ = chosen;
   for (const ListedFile& file : std::exchange(first_, {})) push(file);
@@ -236,15 +237,15 @@ std::unique_ptr<Source> ListedFiles::finish(std::string_view format, const std::
   const auto note = [&](std::size_t count, const char* one, const char* many) {
     if (count > 0) text += "; " + count_of(count, one, many);
   };
-  if (!place_->folder.empty()) text += "; paths begin in '" + place_->folder + "'";
+  if (!place_->folder.empty()) text += "; paths are relative to '" + place_->folder + "'";
   if (place_->backslashes) text += "; '\\' in paths read as '/'";
-  if (!place_->ending.empty()) text += "; '" + place_->ending + "' put behind each path";
+  if (!place_->ending.empty()) text += "; '" + place_->ending + "' added to each path";
   if (labelled_ > 0)
     note(entries.size() - labelled_, "file without a label", "files without a label");
   note(missing_, "file is missing", "files are missing");
   text += note_of_repeats(entries) + labels_.note();
-  note(outside_.size(), "path leads out of the list's folder",
-       "paths lead out of the list's folder");
+  note(outside_.size(), "path points outside the folder of the list",
+       "paths point outside the folder of the list");
   return std::make_unique<ListOfFilesSource>(format, root_, std::move(entries),
                                              std::move(classes.names), std::move(outside_),
                                              text + notes);

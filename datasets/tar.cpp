@@ -6,7 +6,7 @@
 #include <set>
 #include <utility>
 
-#include "common/counted.h"
+#include "common/count_of.h"
 #include "common/error.h"
 #include "common/known_bytes.h"
 #include "datasets/layout.h"
@@ -149,13 +149,13 @@ class Gatherer {
     const auto note = [&](std::size_t count, const char* one, const char* many) {
       if (count > 0) text += "; " + count_of(count, one, many);
     };
-    if (!wrapper_.empty()) text += "; all below '" + wrapper_.substr(0, wrapper_.size() - 1) + "'";
+    if (!wrapper_.empty()) text += "; all in '" + wrapper_.substr(0, wrapper_.size() - 1) + "'";
     note(sparse_, "image stored sparsely", "images stored sparsely");
-    note(lost_, "hard link to what is not there", "hard links to what is not there");
+    note(lost_, "hard link to a missing file", "hard links to missing files");
     note(replaced_, "image replaced by a later one of its name",
          "images replaced by later ones of their names");
-    note(unended_, "archive without an end mark, maybe cut short",
-         "archives without an end mark, maybe cut short");
+    note(unended_, "archive without an end mark, possibly cut short",
+         "archives without an end mark, possibly cut short");
     if (set_.inflated_bytes() > 0) {
       text +=
           "; inflated into a temporary file of " + std::to_string(set_.inflated_bytes()) + " bytes";
@@ -339,8 +339,8 @@ class TarSource final : public Source {
   Expected<Payload, ReadError> read(std::size_t position) const override {
     if (addresses_[position] == kLost) {
       return ReadError{ReadError::Kind::kMissing,
-                       "is a hard link to a file that the archive does not have before it; make "
-                       "the archive anew, with what it leads to"};
+                       "is a hard link to a file that does not come before it in the archive; make "
+                       "the archive again, with that file"};
     }
     if (addresses_[position] == kSparse) {
       return ReadError{ReadError::Kind::kIo,
@@ -367,8 +367,8 @@ std::unique_ptr<Source> open_tar(const fs::path& path, const OpenOptions& option
   const std::vector<TarPath> tars = find_tars(path);
   if (tars.empty()) {
     throw UsageError(path.string() +
-                     " is no folder of tar archives alone; name the archive, or a folder without "
-                     "images and other folders beside its archives");
+                     " is not a folder of tar archives only; name the archive, or a folder with "
+                     "archives and no images or other folders");
   }
   return std::make_unique<TarSource>(path, tars, options);
 }

@@ -8,7 +8,7 @@
 #include <set>
 #include <utility>
 
-#include "common/counted.h"
+#include "common/count_of.h"
 #include "common/error.h"
 #include "common/json.h"
 #include "common/list_text.h"
@@ -185,19 +185,20 @@ class SampleReader {
     const auto note = [&](std::size_t count, const char* one, const char* many) {
       if (count > 0) text += "; " + count_of(count, one, many);
     };
-    note(without_image_, "sample without an image skipped", "samples without an image skipped");
-    note(more_images_, "further image of a sample left out", "further images of samples left out");
+    note(without_image_, "skipped sample without an image", "skipped samples without an image");
+    note(more_images_, "additional image of a sample left out",
+         "additional images of samples left out");
     if (!dotted_.empty()) {
       text += ", as '" + dotted_ +
-              "' (a sample's key ends at the first dot of a name: where these are samples of their "
-              "own, rename them without dots)";
+              "' (the key of a sample ends at the first dot of a name: if these are separate "
+              "samples, rename them without dots)";
     }
     if (labelled_ > 0) {
       note(rows.size() - labelled_, "image without a label", "images without a label");
     }
-    note(not_files_, "link or device skipped", "links and devices skipped");
-    note(unended_, "shard without an end mark, maybe cut short",
-         "shards without an end mark, maybe cut short");
+    note(not_files_, "skipped link or device", "skipped links and devices");
+    note(unended_, "shard without an end mark, possibly cut short",
+         "shards without an end mark, possibly cut short");
     return text;
   }
 
@@ -220,8 +221,8 @@ class SampleReader {
     key_ = name->key;
     if (!endings_.insert(name->ending).second && with_labels_) {
       throw UsageError(path_ + " has '" + member.name +
-                       "' twice in one sample, so which label is whose cannot be told; rename the "
-                       "second sample, or take the archive apart and make it anew");
+                       "' twice in one sample, so its labels are ambiguous; rename the second "
+                       "sample, or unpack the archive and make it again");
     }
     const std::string view(parse_ending(name->ending).view);
     const std::string_view last = parse_ending(name->ending).last;
@@ -299,8 +300,8 @@ class SampleReader {
   std::vector<std::string> labels_of_json(const TarMember& member) const {
     check_there(member);
     if (member.bytes > kMaxJsonBytes) {
-      fail(member,
-           "has " + std::to_string(member.bytes) + " bytes, too many for what is said of an image");
+      fail(member, "has " + std::to_string(member.bytes) +
+                       " bytes, too many for the description of an image");
     }
     const std::string text = set_.text(tar_, member);
     const std::optional<Json> json = Json::parse_if_json(text);
@@ -317,13 +318,13 @@ class SampleReader {
 
   void check_there(const TarMember& member) const {
     if (member.kind == TarMember::Kind::kLostLink) {
-      fail(member, "is a hard link to a file that the archive does not have before it");
+      fail(member, "is a hard link to a file that does not come before it in the archive");
     }
   }
 
   [[noreturn]] void fail(const TarMember& member, const std::string& problem) const {
     throw UsageError(path_ + ": " + member.name + " " + problem +
-                     "; mend it, or take the set as unlabelled (--labels none)");
+                     "; correct it, or read the set as unlabelled (--labels none)");
   }
 
   const TarSet& set_;
@@ -372,8 +373,8 @@ class WebDataset final : public Source {
   Expected<Payload, ReadError> read(std::size_t position) const override {
     if (addresses_[position] == kNoAddress) {
       return ReadError{ReadError::Kind::kMissing,
-                       "is a hard link to a file that the archive does not have before it; make "
-                       "the archive anew, with what it leads to"};
+                       "is a hard link to a file that does not come before it in the archive; make "
+                       "the archive again, with that file"};
     }
     return set_.read(addresses_[position], entries_.input_bytes(position));
   }
@@ -416,8 +417,8 @@ std::unique_ptr<Source> open_webdataset(const fs::path& path, const OpenOptions&
   const std::vector<TarPath> shards = find_tars(path);
   if (shards.empty()) {
     throw UsageError(path.string() +
-                     " is no folder of tar shards alone; name a shard, a range of them, or a "
-                     "folder without images and other folders beside its shards");
+                     " is not a folder of tar shards only; name a shard, a range of them, or a "
+                     "folder with shards and no images or other folders");
   }
   return std::make_unique<WebDataset>(path, shards, options);
 }

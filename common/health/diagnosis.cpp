@@ -293,24 +293,25 @@ class Look {
 std::string_view reason_of(Trouble trouble, bool several) {
   using Pair = std::array<std::string_view, 2>;
   constexpr std::array<Pair, kTroubles> kReasons{{
-      {"its process is frozen, its machine answers", "their processes are frozen, machines answer"},
+      {"its process is frozen, but its machine answers",
+       "their processes are frozen, but their machines answer"},
       {"its process is gone", "their processes are gone"},
       {"nothing comes from its machine: the link is down, or the machine is",
        "nothing comes from their machines: links are down, or the machines are"},
       {"nothing comes from any other machine", "nothing comes from any other machine"},
-      {"heartbeats do not arrive, though it takes part: is UDP held up between the machines?",
-       "heartbeats do not arrive, though they take part: is UDP held up between the machines?"},
+      {"heartbeats do not arrive, though it takes part: is UDP blocked between the machines?",
+       "heartbeats do not arrive, though they take part: is UDP blocked between the machines?"},
       {"its disk gives it no data", "their disks give them no data"},
       {"it still decodes its batch", "they still decode their batches"},
       {"it waits for data that other ranks have", "they wait for data that other ranks have"},
       {"it still computes", "they still compute"},
-      {"it neither computes nor reads nor writes: does its disk answer?",
-       "they neither compute nor read nor write: do their disks answer?"},
+      {"it does not compute, read or write: does its disk answer?",
+       "they do not compute, read or write: do their disks answer?"},
       {"", "all wait for one another: messages of MPI do not arrive"},
       {"still starting: its process is too busy to say more, or frozen",
        "still starting: their processes are too busy to say more, or frozen"},
-      {"nothing comes from it, and whether its machine is there is not known",
-       "nothing comes from them, and whether their machines are there is not known"},
+      {"nothing comes from it; whether its machine is up is unknown",
+       "nothing comes from them; whether their machines are up is unknown"},
   }};
   return kReasons.at(static_cast<std::size_t>(trouble)).at(several ? 1 : 0);
 }

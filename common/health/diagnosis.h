@@ -69,7 +69,7 @@ std::vector<Finding> diagnose(int me, std::span<const Seen> seen,
                               const std::vector<Member>& members, double stall_s);
 
 // A finding of rank `me` as a sentence: "waiting 12 s for rank 1 (h2), last seen in step 17,
-// backward, bucket 3: its process is frozen, its machine answers; 2 others wait too".
+// backward, bucket 3: its process is frozen, but its machine answers; 2 others wait too".
 std::string in_words(int me, const Finding& finding, std::span<const Seen> seen,
                      const std::vector<Member>& members);
 

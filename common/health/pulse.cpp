@@ -154,7 +154,7 @@ void Pulse::tell_findings(Beat& beat, const std::vector<Seen>& seen, double at) 
     if (at - clear_since_ < kClearFor) return;
     if (longest_s_ > 0) {
       say(beat, seen,
-          "all go on, after " + whole_seconds(longest_s_) + " of waiting for " +
+          "all ranks continue, after " + whole_seconds(longest_s_) + " of waiting for " +
               names_of(ranks_of(told_), members_));
     }
     told_.clear();
@@ -187,8 +187,7 @@ void Pulse::tell_unheard(Beat& beat, const std::vector<Seen>& seen, double at) {
   say(beat, seen,
       "no heartbeats from " + names_of(unheard, members_) + " reach " +
           members_[static_cast<std::size_t>(me_)].host +
-          ": the run goes on, and a hang of theirs will not be reported; let UDP pass between the "
-          "machines");
+          ": the run continues, but cannot report it if they hang; allow UDP between the machines");
 }
 
 void Pulse::tell_stragglers(Beat& beat, const std::vector<Seen>& seen, double at) {
@@ -213,7 +212,7 @@ void Pulse::decide_end(Beat& beat, const std::vector<Seen>& seen, std::int64_t s
   leaving_ = told_to_leave_.value_or(saved > 0 ? kRestartMe : 1);
   beat.message = farewell(*leaving_);
   const std::string after = saved > 0 ? "the checkpoint of step " + std::to_string(saved) +
-                                            " is the newest: go on from it by --resume auto"
+                                            " is the newest: resume from it with --resume auto"
                                       : "there is no checkpoint yet: start it again";
   const std::string why = waited > 0 ? "after " + whole_seconds(waited) + " of waiting for " +
                                            names_of(ranks_of(findings_), members_)

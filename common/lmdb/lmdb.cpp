@@ -124,8 +124,9 @@ struct Writer::State {
   }
   [[noreturn]] void fail_put(int code, std::uint64_t bytes) const {
     if (is_full(code, path, bytes)) {
-      throw SystemError("cannot write " + path.string() +
-                        ": no space left; free some or choose another place, then run it again");
+      throw SystemError(
+          "cannot write " + path.string() +
+          ": no space left; free some or choose another place, then run the command again");
     }
     fail("write", path, code);
   }

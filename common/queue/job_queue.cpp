@@ -34,7 +34,7 @@ Fd lock_file(const fs::path& path, bool wait) {
     if (errno == EWOULDBLOCK) return {};
     if (errno == EINTR) continue;
     throw NoLocksError("cannot lock " + path.string() +
-                       "; runs that share a folder need a file system with locks: " +
+                       "; jobs that share a folder need a file system with locks: " +
                        std::generic_category().message(errno));
   }
   return fd;
@@ -73,12 +73,12 @@ JobQueue::JobQueue(fs::path folder, const std::string& of) : folder_(std::move(f
   const fs::path about = folder_ / "queue.json";
   if (fs::exists(folder_) && !fs::exists(about)) {
     if (!fs::is_directory(folder_)) {
-      throw UsageError(folder_.string() + " is no folder; choose another");
+      throw UsageError(folder_.string() + " is not a folder; choose another");
     }
     for (const auto& entry : fs::directory_iterator(folder_)) {
       if (entry.path().filename().string().starts_with("queue.")) continue;
       if (fs::exists(about)) break;  // another process was creating it
-      throw UsageError(folder_.string() + " holds other things, as " +
+      throw UsageError(folder_.string() + " contains other files, such as " +
                        entry.path().filename().string() + "; choose another folder");
     }
   }
@@ -90,8 +90,8 @@ JobQueue::JobQueue(fs::path folder, const std::string& of) : folder_(std::move(f
   const JsonReader stored(read_text(about), {.name = about.string()});
   if (stored.at("version").number() != 1) stored.fail("is of a newer winnow");
   if (stored.at("of").text() != of) {
-    throw UsageError(folder_.string() + " holds runs of " + stored.at("of").text() + ", not of " +
-                     of + "; choose another folder");
+    throw UsageError(folder_.string() + " contains runs of " + stored.at("of").text() +
+                     ", not of " + of + "; choose another folder");
   }
   for (const char* const name : {"claims", "runs", "results"}) make_directories(folder_ / name);
 }
@@ -135,9 +135,9 @@ JobQueue::Next JobQueue::claim_next(std::span<const std::string> jobs) {
 void JobQueue::finish(Claim claim, const Outcome& outcome) {
   const fs::path path = folder_ / "claims" / claim.key_;
   if (read_claim(claim.lock_, path) != claim.token_) {
-    throw Error("another process does the run " + claim.folder_.string() +
-                " at the same time: file locks do not work between the machines that share " +
-                folder_.string() + "; mount it with locks, or work on one machine");
+    throw Error("another process is doing the run " + claim.folder_.string() +
+                ", too: file locks do not work between the machines that share " +
+                folder_.string() + "; mount it with locks, or use one machine");
   }
   Json json{{"version", 1}, {"job", claim.job_}, {"failed", outcome.failed}};
   json[outcome.failed ? "why" : "result"] = outcome.text;
@@ -168,9 +168,9 @@ std::vector<JobQueue::Holder> JobQueue::holders(std::span<const std::string> job
 std::optional<Outcome> JobQueue::outcome(std::string_view job) const {
   const fs::path path = result_path(job_key(job));
   if (!fs::exists(path)) return std::nullopt;
-  const JsonReader stored(read_text(path), {.name = path.string(),
-                                            .remedy = "remove it, and its "
-                                                      "claim, to have the run done again"});
+  const JsonReader stored(
+      read_text(path),
+      {.name = path.string(), .remedy = "to repeat the run, remove this file and its claim"});
   if (stored.at("version").number() != 1) stored.fail("is of a newer winnow");
   if (stored.at("job").text() != job) stored.fail("is of another run");
   const bool failed = stored.at("failed").boolean();

@@ -152,8 +152,8 @@ TEST(LiveView, NeverLeavesTheTerminal) {
   state.sentences = {"first", "läßt " + std::string(400, 'u'), "third", "fourth"};
   state.ranks = some_ranks(5, 2);
   state.waits = {
-      "10:31:05 waiting 12 s for rank 1 (h2), last seen in step 231, forward: its process "
-      "is frozen, its machine answers"};
+      "10:31:05 waiting 12 s for rank 1 (h2), last seen in step 231, forward: its process is "
+      "frozen, but its machine answers"};
   for (int width = 1; width <= 130; ++width) {
     for (int height = 1; height <= 60; ++height) {
       const auto lines = live_view(state, width, height);

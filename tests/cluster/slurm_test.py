@@ -116,7 +116,7 @@ class Slurm(unittest.TestCase):
         eventually(lambda: metrics.exists() and metrics.read_bytes().count(b"\n") > 1, "steps")
         self.assertEqual(shell("srun --partition urgent --exclusive -N 2 -n 2 true").returncode, 0)
         said = (self.folder / "log").read_text()
-        self.assertRegex(said, r"stopped as asked after step \d+ of \d+ with a checkpoint")
+        self.assertRegex(said, r"stopped on request after step \d+ of \d+; checkpoint in")
         eventually(lambda: re.search("JobState=PENDING(.|\n)*Restarts=1", shell(f"scontrol show job {job}").stdout), "the job waits for its second start")
         eventually(lambda: shell("sinfo --noheader --states idle --format %D").stdout.strip() == "2", "both machines are idle")
         eventually(lambda: not slurm_has_processes_of(job), "the first start is over")
@@ -126,7 +126,7 @@ class Slurm(unittest.TestCase):
         said = (self.folder / "log").read_text()
         logs = shell("tail -n 20 ${SLURM_CONF%/*}/log/*").stdout
         self.assertIn("JobState=COMPLETED", shell(f"scontrol show job {job}").stdout, said + logs)
-        self.assertIn("going on from", said)
+        self.assertIn("resuming from", said)
         self.assertEqual(shell(self.train("undisturbed", *steps)).returncode, 0)
         self.assertEqual(weights(self.folder / "run"), weights(self.folder / "undisturbed"))
 

@@ -138,10 +138,10 @@ TEST(JobQueue, RefusesFoldersThatAreNotItsOwn) {
   const TemporaryFolder folder;
   JobQueue(folder / "queue", "cache 1");
   EXPECT_THAT([&] { JobQueue(folder / "queue", "cache 2"); },
-              ThrowsMessage<UsageError>(HasSubstr("holds runs of cache 1, not of cache 2")));
+              ThrowsMessage<UsageError>(HasSubstr("contains runs of cache 1, not of cache 2")));
   fs::create_directories(folder / "photos" / "cat");
   EXPECT_THAT([&] { JobQueue(folder / "photos", "x"); },
-              ThrowsMessage<UsageError>(HasSubstr("holds other things, as cat")));
+              ThrowsMessage<UsageError>(HasSubstr("contains other files, such as cat")));
   std::ofstream(folder / "file") << "x";
   EXPECT_THROW(JobQueue(folder / "file", "x"), UsageError);
 }

@@ -88,7 +88,7 @@ TEST_F(ListTextTest, LinesEndInLfInCrLfOrInCr) {
 TEST_F(ListTextTest, RefusesWhatIsNoList) {
   EXPECT_THAT(
       refusal("version https://git-lfs.github.com/spec/v1\noid sha256:4d\n"),
-      HasSubstr("list.txt is a Git LFS pointer, not the file that it stands for; get that"));
+      HasSubstr("list.txt is a Git LFS pointer, not the file that it stands for; get the file"));
   EXPECT_THAT(refusal("\n <!DOCTYPE HTML><html>404</html>"), HasSubstr("is a web page"));
   EXPECT_THAT(refusal("PK\x03\x04rest"), HasSubstr("is a zip archive; unpack it"));
   EXPECT_THAT(refusal("\x1f\x8b rest"), HasSubstr("is compressed by gzip; unpack it"));

@@ -80,22 +80,21 @@ TEST_F(Npy, SaysWhatItDoesNotRead) {
       {header(">f4", "(2, 3)"), "has elements of type >f4"},
       {header("<i4", "(2, 3)"), "has elements of type <i4"},
       {header("|O", "(2, 3)"), "has elements of type |O"},
-      {header("<f4", "(6,)"), "has the shape (6,) and is no matrix"},
-      {header("<f4", "()"), "is no matrix"},
-      {header("<f4", "(1, 2, 3)"), "has the shape (1,2,3) and is no matrix"},
-      {header("<f4", "(-2, 3)"), "is no matrix"},
+      {header("<f4", "(6,)"), "has the shape (6,) and is not a matrix"},
+      {header("<f4", "()"), "is not a matrix"},
+      {header("<f4", "(1, 2, 3)"), "has the shape (1,2,3) and is not a matrix"},
+      {header("<f4", "(-2, 3)"), "is not a matrix"},
       {header("<f4", "(2, 4)"), "is cut short or has more than its shape says"},
       {header("<f4", "(2, 2)"), "is cut short or has more than its shape says"},
       {header("<f4", "(4611686018427387904, 4)"), "is cut short"},
-      {header("<f4", "(99999999999999999999, 4)"), "is no matrix"},
+      {header("<f4", "(99999999999999999999, 4)"), "is not a matrix"},
       {"{'descr': '<f4', 'fortran_order': True, 'shape': (2, 3), }", "is in Fortran's order"},
-      {"{'descr': '<f4', 'shape': (2, 3), }", "has a header that makes no sense"},
-      {"{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (6,)}",
-       "has a header that makes no sense"},
-      {"{'descr': '<f4', 'descr': '<f4', 'shape': (2, 3)}", "has a header that makes no sense"},
-      {"{'descr", "has a header that makes no sense"},
-      {"", "has a header that makes no sense"},
-      {header("<f4", "(2, 3)") + "}", "has a header that makes no sense"}};
+      {"{'descr': '<f4', 'shape': (2, 3), }", "has an invalid header"},
+      {"{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (6,)}", "has an invalid header"},
+      {"{'descr': '<f4', 'descr': '<f4', 'shape': (2, 3)}", "has an invalid header"},
+      {"{'descr", "has an invalid header"},
+      {"", "has an invalid header"},
+      {header("<f4", "(2, 3)") + "}", "has an invalid header"}};
   for (const auto& [text, why] : bad) {
     save(text, six);
     EXPECT_THAT(refusal(), HasSubstr(path_.string() + " "));
@@ -105,7 +104,7 @@ TEST_F(Npy, SaysWhatItDoesNotRead) {
   save(header("<f4", "(2, 3)"), six, 4);
   EXPECT_THAT(refusal(), HasSubstr("is of format 4"));
   write_file_durably(path_, "PK\x03\x04 and so on");
-  EXPECT_THAT(refusal(), HasSubstr("is no file of numpy.save()"));
+  EXPECT_THAT(refusal(), HasSubstr("was not written by numpy.save()"));
   EXPECT_FALSE(NpyMatrix::is_one(path_));
 }
 

@@ -264,8 +264,8 @@ TEST(Diagnosis, WithoutEvidenceNoLinkIsAccused) {
     job.of(3).unanswered = 4;
     job.silence(3, 15);
     EXPECT_EQ(job.seen_by(0)->trouble, Trouble::kSilent);
-    EXPECT_THAT(job.words(0), HasSubstr("nothing comes from it, and whether its machine is there "
-                                        "is not known"));
+    EXPECT_THAT(job.words(0),
+                HasSubstr("nothing comes from it; whether its machine is up is unknown"));
   }
 }
 
@@ -442,7 +442,7 @@ TEST(Diagnosis, ASentenceNamesRankMachineStepAndStage) {
   job.of(1).machine_answers = true;
   EXPECT_EQ(job.words(0),
             "waiting 12 s for rank 1 (h2), last seen in step 17, backward, bucket 3: its process "
-            "is frozen, its machine answers; 2 others wait too");
+            "is frozen, but its machine answers; 2 others wait too");
   EXPECT_EQ(job.words(2), job.words(0));
   job.of(1).refused = true;
   EXPECT_THAT(job.words(0), HasSubstr("its process is gone"));

