@@ -113,7 +113,7 @@ class CaffeLmdbSource final : public ListedSource {
     RowGatherer rows(labels);
     for (const Part& part : parts) scan(part, parts.size() > 1, rows);
     if (images_ == 0 && !records_.empty()) {
-      throw UsageError(path.string() + " is an LMDB without images: no value is a Datum of Caffe " +
+      throw UsageError(path.string() + " is an LMDB without images: no value is a Caffe Datum " +
                        "with an encoded image or 8-bit pixels in 1 or 3 channels");
     }
     std::tie(entries_, class_names_) = rows.finish();
@@ -124,7 +124,7 @@ class CaffeLmdbSource final : public ListedSource {
   Expected<Payload, ReadError> read(std::size_t position) const override {
     const Record& record = records_[position];
     if (record.holds == Holds::kNoDatum) {
-      return ReadError{ReadError::Kind::kCorrupt, "is a value that is no Datum"};
+      return ReadError{ReadError::Kind::kCorrupt, "is a value that is not a Datum"};
     }
     if (record.holds == Holds::kNoPixels) {
       return ReadError{ReadError::Kind::kCorrupt,
@@ -186,7 +186,7 @@ std::unique_ptr<Source> open_caffe_lmdb(const fs::path& path, const OpenOptions&
   const std::vector<Part> parts =
       find_parts(folder_of(path), is_database, [](const std::string& name) { return name; });
   if (parts.empty())
-    throw UsageError(path.string() + " holds no data.mdb, nor does a folder in it");
+    throw UsageError(path.string() + " contains no data.mdb, and no folder in it does");
   return std::make_unique<CaffeLmdbSource>(path, parts, options.labels);
 }
 

@@ -123,9 +123,9 @@ class CifarSource final : public ListedSource {
     const std::size_t record = kind_.record_bytes();
     if (file.size() % record != 0) {
       throw UsageError(path.string() + " has " + std::to_string(file.size()) +
-                       " bytes, which is no whole number of " + std::string(kind_.title) +
+                       " bytes, which is not a whole number of " + std::string(kind_.title) +
                        "'s records of " + std::to_string(record) +
-                       ": it is cut short or no such file; get it again");
+                       ": it is cut short or not such a file; get it again");
     }
     const std::size_t count = file.size() / record;
     const std::vector<std::uint8_t> targets = labelled ? labels_of(file) : decltype(targets){};

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <optional>
 
+#include "common/count_of.h"
 #include "common/error.h"
 
 namespace winnow::datasets {
@@ -40,8 +41,8 @@ std::optional<std::int32_t> ClassLabels::add_if_any(std::string_view text) {
 std::string ClassLabels::note() const {
   const bool is_binary = minus_ones_ > 0 && numbers_.size() == 1 && numbers_.contains("1");
   if (!is_binary) return "";
-  return "; labels are -1 and 1, and -1 stands for no label (" + std::to_string(minus_ones_) +
-         " times): where it is a class, write 0 and 1, or names";
+  return "; labels are -1 and 1, and -1 is read as no label (" + std::to_string(minus_ones_) +
+         " times): if it is a class, write 0 and 1, or names";
 }
 
 ClassLabels::Classes ClassLabels::finish(std::span<const std::string> given,
@@ -65,9 +66,9 @@ ClassLabels::Classes ClassLabels::finish(std::span<const std::string> given,
     count = std::max(count, static_cast<std::size_t>(index) + 1);
   }
   if (!given.empty() && count > given.size()) {
-    throw UsageError(where + " names " + std::to_string(given.size()) + " classes, but label " +
-                     std::to_string(count - 1) +
-                     " occurs; add the names that are missing, or move the file away");
+    throw UsageError(where + " names " + count_of(given.size(), "class", "classes") +
+                     ", but label " + std::to_string(count - 1) +
+                     " occurs; add the missing names, or remove the file");
   }
   if (!given.empty() && count > 0) {
     classes.names.assign(given.begin(), given.end());

@@ -133,9 +133,8 @@ class Table {
       if (!is_image_name(trimmed(row[0]))) {
         throw UsageError(
             path_.string() +
-            " names no column of files (path, file, filename, image) "
-            "in its first line, nor does that begin with the name of an image; add the "
-            "line that names the columns");
+            " has no column of files (path, file, filename, image) in its first line, and that "
+            "line does not begin with the name of an image; add a line that names the columns");
       }
       columns_ = columns_in_order(row.size());
     }
@@ -144,7 +143,7 @@ class Table {
     };
     ListedFile file;
     file.path = field(columns_->file);
-    if (file.path.empty()) fail(line, "names no file");
+    if (file.path.empty()) fail(line, "has no file name");
     if (columns_->several) {
       file.labels = labels_in(field(columns_->label), delimiter_);
     } else if (columns_->label) {
@@ -156,7 +155,7 @@ class Table {
       const auto split = name.empty() ? Split::kNone : parse_split(name);
       if (!split)
         fail(line, "has the split '" + std::string(name.substr(0, 60)) +
-                       "', which is none of train, val and test");
+                       "', which is not train, val or test");
       file.split = *split;
     }
     file.group = field(columns_->group);
@@ -176,7 +175,7 @@ class Table {
 
   [[noreturn]] void fail(std::uint64_t line, const std::string& problem) const {
     throw UsageError(path_.string() + ": line " + std::to_string(line) + " " + problem +
-                     "; mend it");
+                     "; correct it");
   }
 
   fs::path path_;
@@ -195,7 +194,7 @@ bool csv_found_at(const fs::path& path) {
 
 std::unique_ptr<Source> open_csv(const fs::path& path, const OpenOptions& options) {
   if (!file_at(path)) {
-    throw UsageError(path.string() + " is not a file, as a table must be");
+    throw UsageError(path.string() + " is not a file; a table must be one");
   }
   return Table(path, options).read();
 }

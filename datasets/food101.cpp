@@ -44,7 +44,7 @@ bool food101_found_at(const fs::path &path) {
 std::unique_ptr<Source> open_food101(const fs::path &path, const OpenOptions &options) {
   if (!food101_found_at(path)) {
     throw UsageError(path.string() +
-                     " is no folder of Food-101: it must hold images, meta/classes.txt and "
+                     " is not a folder of Food-101: it must contain images, meta/classes.txt, and "
                      "meta/train.txt or meta/test.txt");
   }
   const fs::path meta = path / "meta";
@@ -56,11 +56,11 @@ std::unique_ptr<Source> open_food101(const fs::path &path, const OpenOptions &op
     for_each_line(list, [&](std::string_view line, std::size_t number) {
       const auto fail = [&](const std::string &problem) {
         throw UsageError(list.string() + ": line " + std::to_string(number) + " " + problem +
-                         "; mend it, or get the file again");
+                         "; correct it, or get the file again");
       };
       const std::string name(line.substr(0, line.find('/')));
-      if (name.empty() || name.size() + 1 >= line.size()) fail("is no CLASS/ID");
-      if (!classes.contains(name)) fail("is of class '" + name + "', which classes.txt has not");
+      if (name.empty() || name.size() + 1 >= line.size()) fail("is not of the form CLASS/ID");
+      if (!classes.contains(name)) fail("is of class '" + name + "', which is not in classes.txt");
       files.add({.path = "images/" + std::string(line) + ".jpg",
                  .labels = {name},
                  .split = split,

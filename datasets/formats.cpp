@@ -30,11 +30,12 @@ namespace {
 
 // Tried in this order; the image folder, which fits any folder, comes last.
 constexpr std::array kFormats{
-    Format{"idx", "MNIST's IDX pairs: NAME-images-idx3-ubyte[.gz] and NAME-labels-idx1-ubyte[.gz]",
+    Format{"idx",
+           "IDX pairs, as MNIST: NAME-images-idx3-ubyte[.gz] and NAME-labels-idx1-ubyte[.gz]",
            idx_found_at, open_idx},
     Format{"cifar", "CIFAR-10 and CIFAR-100, binary: data_batch_N.bin, train.bin and so on",
            cifar_found_at, open_cifar},
-    Format{"webdataset", "tar shards of samples: KEY.jpg beside KEY.cls or KEY.json",
+    Format{"webdataset", "tar shards of samples: KEY.jpg with KEY.cls or KEY.json",
            webdataset_found_at, open_webdataset},
     Format{"tar",
            "images in tar archives (one, a folder of them, NAME-{00..12}.tar), plain or .gz ...",
@@ -47,14 +48,14 @@ constexpr std::array kFormats{
            caffe_lmdb_found_at, open_caffe_lmdb},
     Format{"csv", "a table of images, .csv or .tsv: columns path, label, split, group",
            csv_found_at, open_csv},
-    Format{"list", "a text with an image a line: Caffe's PATH LABEL, MXNet's .lst", list_found_at,
-           open_list},
+    Format{"list", "a text file with one image per line: Caffe's PATH LABEL, MXNet's .lst",
+           list_found_at, open_list},
     Format{"svhn", "SVHN's cropped digits: train_32x32.mat, test_32x32.mat, extra_32x32.mat",
            svhn_found_at, open_svhn},
     Format{"food101", "Food-101's folder: images/CLASS/ID.jpg, meta/train.txt and meta/test.txt",
            food101_found_at, open_food101},
     Format{"image", "one image file", single_image_found_at, open_single_image},
-    Format{"image_folder", "images in folders: [SPLIT/]CLASS/FILE, or unlabelled in any depth",
+    Format{"image_folder", "images in folders: [SPLIT/]CLASS/FILE, or unlabelled at any depth",
            image_folder_found_at, open_image_folder},
 };
 
@@ -92,8 +93,8 @@ const Format& choose(const fs::path& path, const std::string& name) {
   }
   std::string known;
   for (const Format& row : kFormats) known += (known.empty() ? "" : ", ") + std::string(row.name);
-  throw UsageError(path.string() + " is of no known format (" + known +
-                   "); name an image, or the folder that holds the images");
+  throw UsageError(path.string() + " has no known format (" + known +
+                   "); name an image, or the folder of the images");
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include <optional>
 #include <utility>
 
+#include "common/count_of.h"
 #include "common/error.h"
 #include "common/file.h"
 #include "datasets/look.h"
@@ -211,7 +212,7 @@ std::vector<Pair> find_pairs(const fs::path& path) {
 
 void check_pairs(const fs::path& path, const std::vector<Pair>& pairs, LabelsFrom labels) {
   if (pairs.empty()) {
-    throw UsageError(path.string() + " holds no images file of the IDX format; its name must end " +
+    throw UsageError(path.string() + " holds no images file of the IDX format; such names end " +
                      "in images-idx3-ubyte or images-idx3-ubyte.gz");
   }
   for (std::size_t i = 0; i < pairs.size(); ++i) {
@@ -221,8 +222,8 @@ void check_pairs(const fs::path& path, const std::vector<Pair>& pairs, LabelsFro
                        pairs[i].images.filename().string() + "); name one images file instead");
     }
     if (!pairs[i].labels && labels != LabelsFrom::kNone) {
-      throw UsageError(pairs[i].images.string() + " has no labels file beside it; put its " +
-                       "labels-idx1-ubyte file there, or take it unlabelled (--labels none)");
+      throw UsageError(pairs[i].images.string() + " has no labels file next to it; put its " +
+                       "labels-idx1-ubyte file there, or read it as unlabelled (--labels none)");
     }
   }
 }
@@ -246,7 +247,7 @@ class IdxSource final : public Source {
         if (targets.size() != pixels.count) {
           throw UsageError(pair.images.string() + " has " + std::to_string(pixels.count) +
                            " images but " + pair.labels->string() + " has " +
-                           std::to_string(targets.size()) + " labels: they are not a pair");
+                           std::to_string(targets.size()) + " labels: the files are not a pair");
         }
       }
       entries_.reserve(entries_.size() + pixels.count);
@@ -269,7 +270,7 @@ class IdxSource final : public Source {
   std::span<const std::string> class_names() const noexcept override { return class_names_; }
 
   std::string description() const override {
-    std::string text = "IDX: " + std::to_string(entries_.size()) + " images";
+    std::string text = "IDX: " + count_of(entries_.size(), "image");
     for (std::size_t i = 0; i < parts_.size(); ++i) {
       const Pixels& pixels = parts_[i].pixels;
       const std::size_t at = parts_[i].end - pixels.count;
@@ -281,7 +282,8 @@ class IdxSource final : public Source {
               std::to_string(pixels.height_px);
     }
     return text + "), " +
-           (class_names_.empty() ? "unlabelled" : std::to_string(class_names_.size()) + " classes");
+           (class_names_.empty() ? "unlabelled"
+                                 : count_of(class_names_.size(), "class", "classes"));
   }
 
   Expected<Payload, ReadError> read(std::size_t position) const override {

@@ -121,7 +121,7 @@ class Walker {
     const FolderKey key{info.st_dev, info.st_ino};
     if (std::find(above_.begin(), above_.end(), key) != above_.end() ||
         ++visits_[key] > kMaxVisits) {
-      skips_.add("links in a circle");
+      skips_.add("circular links");
       return;
     }
     if (!folder.empty() && is_own(path)) {
@@ -281,8 +281,7 @@ class ImageFolder final : public Source {
     auto input = read_file_input(root_ / name);
     if (!input && name.ends_with("/" + std::string(kUnlisted))) {
       return ReadError{ReadError::Kind::kIo,
-                       "stands for a folder that may not be listed; allow it (chmod u+rx) and "
-                       "ingest again"};
+                       "is a folder that cannot be listed; allow it (chmod u+rx) and ingest again"};
     }
     return input;
   }
@@ -303,14 +302,14 @@ bool image_folder_found_at(const fs::path& path) { return folder_at(path); }
 
 std::unique_ptr<Source> open_image_folder(const fs::path& path, const OpenOptions& options) {
   if (!image_folder_found_at(path)) {
-    throw UsageError(path.string() + " is not a folder, as an image folder must be");
+    throw UsageError(path.string() + " is not a folder; an image folder must be one");
   }
   Walker walker(path, options);
   const NamedFiles files = walker.walk();
   const std::string wrapper = files.wrapper.substr(0, files.wrapper.rfind('/'));
   const std::filesystem::path within = wrapper.empty() ? path : path / wrapper;
   Layout layout = lay_out({within.string(), "image folder"}, files, options);
-  if (!wrapper.empty()) layout.description += "; all below '" + wrapper + "'";
+  if (!wrapper.empty()) layout.description += "; all in '" + wrapper + "'";
   return std::make_unique<ImageFolder>(path, std::move(layout), walker.skips());
 }
 

@@ -101,18 +101,19 @@ class List {
       for (std::size_t i = 1; with_labels_ && i + 1 < fields.size(); ++i) {
         const auto label = label_in(fields[i]);
         if (!label)
-          fail("has the label '" + std::string(fields[i].substr(0, 60)) + "', which is no class");
+          fail("has the label '" + std::string(fields[i].substr(0, 60)) +
+               "', which is not a class");
         file.labels.push_back(*label);
       }
     }
-    if (file.path.empty()) fail("names no file");
+    if (file.path.empty()) fail("has no file name");
     file.split = split_;
     files_.add(std::move(file));
   }
 
   [[noreturn]] void fail(const std::string& problem) const {
     throw UsageError(path_.string() + ": line " + std::to_string(number_) + " " + problem +
-                     "; mend it");
+                     "; correct it");
   }
 
   fs::path path_;
@@ -136,7 +137,7 @@ bool list_found_at(const fs::path& path) {
 
 std::unique_ptr<Source> open_list(const fs::path& path, const OpenOptions& options) {
   if (!file_at(path)) {
-    throw UsageError(path.string() + " is not a file, as a list must be");
+    throw UsageError(path.string() + " is not a file; a list must be one");
   }
   return List(path, options).read();
 }

@@ -35,12 +35,13 @@ void check_header(const InputFile& file) {
   file.read_at(0, header);
   const std::string_view text = as_text(header);
   if (text.starts_with("MATLAB 7.3")) {
-    throw UsageError(file.path().string() +
-                     " is a MAT-file of version 7.3 (HDF5), which is not read; save it with -v7");
+    throw UsageError(
+        file.path().string() +
+        " is a MAT-file of version 7.3 (HDF5), which winnow does not read; save it with -v7");
   }
   if (text.substr(126) != "IM" || number_at<std::uint16_t>(header, 124) != 0x0100) {
     throw UsageError(file.path().string() +
-                     " is no little-endian MAT-file of level 5; save it with -v7");
+                     " is not a little-endian MAT-file of level 5; save it with -v7");
   }
 }
 

@@ -241,7 +241,7 @@ std::unique_ptr<Source> open_recordio(const fs::path& path, const OpenOptions& o
   const std::vector<Part> parts = find_parts(
       path, has_ending, [](const std::string& name) { return fs::path(name).stem().string(); });
   if (parts.empty()) {
-    throw UsageError(path.string() + " holds no RecordIO file; their names end in .rec");
+    throw UsageError(path.string() + " contains no RecordIO file (names end in .rec)");
   }
   return std::make_unique<RecordioSource>(parts, options.labels);
 }

@@ -4,6 +4,7 @@
 #include <array>
 #include <set>
 
+#include "common/count_of.h"
 #include "common/error.h"
 #include "datasets/layout.h"
 #include "datasets/look.h"
@@ -20,14 +21,14 @@ void check_parts(const fs::path& path, const std::vector<Part>& parts) {
   const auto clear = std::find_if_not(parts.begin(), parts.end(), none);
   if (silent != parts.end() && clear != parts.end()) {
     throw UsageError(path.string() + " holds " + clear->path.filename().string() +
-                     ", whose name says its split, and " + silent->path.filename().string() +
+                     ", whose name tells its split, and " + silent->path.filename().string() +
                      ", whose name does not; name one of them, or rename them");
   }
   std::set<std::string> names;
   for (const Part& part : parts) {
     if (!names.insert(part.name).second) {
-      throw UsageError(path.string() + " holds two files that are called " + part.name +
-                       " but for their ending; name one of them");
+      throw UsageError(path.string() + " contains two files called " + part.name +
+                       " except for their ending; name one of them");
     }
   }
 }
@@ -115,9 +116,10 @@ void RowGatherer::add(Row row, const fs::path& file, std::uint64_t index) {
   std::sort(sorted.begin(), sorted.end());
   if ((!sorted.empty() && sorted.front() < 0) ||
       std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end()) {
-    throw UsageError(file.string() + " gives its image " + std::to_string(index) +
-                     " labels that are no set of classes (numbers from 0 on, each once); take it " +
-                     "unlabelled (--labels none)");
+    throw UsageError(
+        file.string() + " gives its image " + std::to_string(index) +
+        " labels that are not a set of classes (numbers from 0 up, each once); read it " +
+        "unlabelled (--labels none)");
   }
   for (const std::int64_t label : sorted) add_class(label, sorted.size() == 1 ? row.text : "");
   names_.push_back(row.name);
@@ -185,8 +187,8 @@ std::string counted(const Listing& entries, std::size_t classes) {
     text +=
         (text.empty() ? " (" : ", ") + std::string(split_name(split)) + " " + std::to_string(count);
   }
-  return std::to_string(entries.size()) + " images" + text + (text.empty() ? ", " : "), ") +
-         (classes == 0 ? "unlabelled" : std::to_string(classes) + " classes");
+  return count_of(entries.size(), "image") + text + (text.empty() ? ", " : "), ") +
+         (classes == 0 ? "unlabelled" : count_of(classes, "class", "classes"));
 }
 
 }  // namespace winnow::datasets

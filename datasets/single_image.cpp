@@ -38,7 +38,7 @@ bool single_image_found_at(const fs::path& path) {
 }
 
 std::unique_ptr<Source> open_single_image(const fs::path& path, const OpenOptions&) {
-  if (!file_at(path)) throw UsageError(path.string() + " is no image file");
+  if (!file_at(path)) throw UsageError(path.string() + " is not an image file");
   return std::make_unique<SingleImage>(path);
 }
 

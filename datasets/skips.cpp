@@ -144,7 +144,7 @@ std::string Skips::note() const {
   for (std::size_t i = 0; i < std::min(kShown, by_count.size()); ++i) {
     const std::string row = std::to_string(by_count[i].first) + " " + by_count[i].second;
     if (i == 0) {
-      put("no images by their names (" + std::to_string(files) + ": " + row);
+      put("files that are not images (" + std::to_string(files) + ": " + row);
     } else {
       text += ", " + row;
     }

@@ -31,7 +31,7 @@ class Skips {
   void add_no_image(std::string_view path);  // counted by its ending
   void add(const Skips& other);
   std::vector<Skipped> rows() const;
-  // "; skipped: hidden (2), no images by their names (13: 12 .txt, 1 others)", or "".
+  // "; skipped: hidden (2), files that are not images (13: 12 .txt, 1 others)", or "".
   std::string note() const;
 
  private:

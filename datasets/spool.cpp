@@ -68,7 +68,7 @@ Bytes packed(const SpooledItem& item) {
   out.put(static_cast<std::uint32_t>(item.labels.size()));
   for (const std::string& label : item.labels) put_text(out, label);
   if (out.size() > kMostMetaBytes) {
-    throw UsageError("an item has more than 1 MiB of name, group and labels; give it less");
+    throw UsageError("an item has more than 1 MiB of name, group and labels; shorten them");
   }
   out.bytes().reserve(out.size() + image.size());
   out.put_bytes(image);
@@ -211,13 +211,13 @@ void check_folder(const fs::path& folder) {
   std::error_code ignored;
   if (fs::exists(folder, ignored) && !fs::is_directory(folder, ignored)) {
     throw UsageError(folder.string() +
-                     " is in the way: items are gathered in a folder of this name; move it");
+                     " is in the way: items are collected in a folder of this name; move it");
   }
   if (!fs::exists(folder, ignored)) return;
   for (const std::string& name : names_in(folder)) {
     if (name == "items") continue;
     throw UsageError(folder.string() + " is in the way: it holds " + name +
-                     ", and items are gathered in a folder of this name; move it");
+                     ", but items are collected in a folder of this name; move it");
   }
 }
 
@@ -257,7 +257,7 @@ bool Spool::holds(std::uint64_t position, const SpooledItem& item) const {
 }
 
 std::unique_ptr<Source> Spool::open(std::span<const std::string> class_names) const {
-  if (ends_.empty()) throw UsageError("there is no item to ingest; give one at least");
+  if (ends_.empty()) throw UsageError("there is no item to ingest; give at least one");
   return std::make_unique<SpoolSource>(file(), ends_, class_names);
 }
 

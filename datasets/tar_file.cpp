@@ -353,7 +353,7 @@ std::uint64_t inflate(const InputFile& file, ScratchFile& to) {
   if (!no_room.empty()) {
     throw SystemError("cannot inflate " + file.path().string() + " beyond " +
                       std::to_string(total) + " bytes (" + no_room +
-                      "); let TMPDIR name a folder with more room, or unpack it by hand");
+                      "); set TMPDIR to a folder with more room, or unpack it by hand");
   }
   return total;
 }

@@ -56,7 +56,7 @@ std::string relative_name(const fs::path& path) {
 std::vector<TarPath> expand(const std::string& path) {
   const auto range = parse_range(path);
   if (range->last < range->first || range->last - range->first >= kMaxShards) {
-    throw UsageError(path + " is no range of shards: it must go up, by less than " +
+    throw UsageError(path + " is not a range of shards: it must ascend, over less than " +
                      std::to_string(kMaxShards));
   }
   std::vector<TarPath> tars;
@@ -66,7 +66,7 @@ std::vector<TarPath> expand(const std::string& path) {
     const fs::path file = range->before + digits + range->after;
     if (!file_at(file)) {
       throw UsageError("there is no file " + file.string() + ", one of " + path +
-                       "; get it, or name the shards that are there");
+                       "; get it, or name only the shards that exist");
     }
     tars.push_back({file, relative_name(file)});
   }

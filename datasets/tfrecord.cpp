@@ -293,7 +293,7 @@ ImageRecord make_record(WireRange data, const std::optional<Example>& example, c
   const bool gzip = first[0] == std::byte{0x1F} && first[1] == std::byte{0x8B};
   if (at == 0 && (gzip || first[0] == std::byte{0x78})) {
     throw UsageError(file.path().string() + " is compressed (" + (gzip ? "GZIP" : "ZLIB") +
-                     "); TFRecord files are read uncompressed, so inflate it first");
+                     "); winnow reads uncompressed TFRecord files, so inflate it first");
   }
   throw UsageError(file.path().string() + " is damaged at byte " + std::to_string(at) +
                    ": the checksum of a record's length is wrong; get it again");
@@ -326,7 +326,7 @@ void check_shards(const fs::path& path, const std::vector<Part>& parts) {
     if (count == set.second) continue;
     throw UsageError(path.string() + " holds " + std::to_string(count) + " of the " +
                      std::to_string(set.second) + " files " + set.first +
-                     "-*; get the others, or take what is there (--allow-empty)");
+                     "-*; get the others, or read what is there (--allow-empty)");
   }
 }
 
@@ -440,7 +440,7 @@ std::unique_ptr<Source> open_tfrecord(const fs::path& path, const OpenOptions& o
       path, [&](const fs::path& file) { return is_folder ? is_listed(file) : file_at(file); },
       without_ending);
   if (parts.empty()) {
-    throw UsageError(path.string() + " holds no TFRecord file; their names end in .tfrecord or " +
+    throw UsageError(path.string() + " contains no TFRecord file; names end in .tfrecord or " +
                      "in -00000-of-00128");
   }
   if (is_folder && !options.allow_empty_classes) check_shards(path, parts);

@@ -49,9 +49,9 @@ TEST_F(Food101Test, OneListWillDoAndLabelsCanBeLeft) {
 
 TEST_F(Food101Test, LinesThatAreNoneAreNamed) {
   add("meta/train.txt", "apple_pie/12\nwaffles\n");
-  EXPECT_THAT(refusal(), HasSubstr("train.txt: line 2 is no CLASS/ID"));
+  EXPECT_THAT(refusal(), HasSubstr("train.txt: line 2 is not of the form CLASS/ID"));
   add("meta/train.txt", "apple_pie/\n");
-  EXPECT_THAT(refusal(), HasSubstr("line 1 is no CLASS/ID"));
+  EXPECT_THAT(refusal(), HasSubstr("line 1 is not of the form CLASS/ID"));
   add("meta/train.txt", "\npizza/3\n");
   EXPECT_THAT(refusal(), HasSubstr("line 2 is of class 'pizza'"));
 }

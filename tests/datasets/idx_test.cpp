@@ -128,7 +128,7 @@ TEST_F(IdxTest, AFileThereTwiceIsReadOnce) {
 
 TEST_F(IdxTest, LabelsCanBeLeft) {
   add("train-images-idx3-ubyte", images(2));
-  EXPECT_THAT(refusal(), HasSubstr("has no labels file beside it"));
+  EXPECT_THAT(refusal(), HasSubstr("has no labels file next to it"));
   const auto source = open_source(folder_.path(), {.format = "auto", .labels = LabelsFrom::kNone});
   EXPECT_TRUE(source->class_names().empty());
   EXPECT_TRUE(source->entries()[0].labels.empty());

@@ -61,7 +61,7 @@ std::vector<std::string> lines(const Source& source) {
   return out;
 }
 
-// "count reason" of everything that was skipped.
+// "count reason" of what was skipped.
 std::vector<std::string> skips(const Source& source) {
   std::vector<std::string> out;
   for (const Skipped& row : source.skipped()) {
@@ -94,7 +94,7 @@ TEST_F(ImageFolderTest, OneSetOfClassFolders) {
   const auto source = open();
   EXPECT_THAT(lines(*source), ElementsAre("a/2.JPG none a", "b/1.jpg none b"));
   EXPECT_EQ(source->description(),
-            "image folder: 2 classes; skipped: no images by their names (2: 1 .csv, 1 .txt)");
+            "image folder: 2 classes; skipped: files that are not images (2: 1 .csv, 1 .txt)");
 }
 
 TEST_F(ImageFolderTest, OtherDepthsAreUnlabelledUnlessAskedFor) {
@@ -104,8 +104,8 @@ TEST_F(ImageFolderTest, OtherDepthsAreUnlabelledUnlessAskedFor) {
   EXPECT_THAT(lines(*open()),
               ElementsAre("a/1.jpg none ", "a/deep/er/2.jpg none ", "b/3.jpg none "));
   EXPECT_EQ(open()->description(),
-            "image folder: unlabelled, because 'a/deep/er/2.jpg' lies deeper than CLASS/FILE; "
-            "--labels folder takes the first folder as the class");
+            "image folder: unlabelled, because 'a/deep/er/2.jpg' is deeper than CLASS/FILE; use "
+            "the first folder as the class with --labels folder");
   EXPECT_THAT(lines(*open(LabelsFrom::kFolder)),
               ElementsAre("a/1.jpg none a", "a/deep/er/2.jpg none a", "b/3.jpg none b"));
   add("top.jpg");
@@ -148,7 +148,7 @@ TEST_F(ImageFolderTest, FoldersAroundASetAreLookedThrough) {
     EXPECT_THAT(lines(*source), ElementsAre("hymenoptera_data/train/ants/1.jpg train ants",
                                             "hymenoptera_data/train/bees/2.jpg train bees",
                                             "hymenoptera_data/val/ants/3.jpg val ants"));
-    EXPECT_THAT(source->description(), HasSubstr("2 splits, 2 classes; all below "
+    EXPECT_THAT(source->description(), HasSubstr("2 splits, 2 classes; all in "
                                                  "'hymenoptera_data'"));
     ASSERT_TRUE(source->read(0));
   }
@@ -160,7 +160,7 @@ TEST_F(ImageFolderTest, SeveralFoldersAroundAFlatSetAreLookedThroughUnlessTheyAr
   add("a/b/cat/1.jpg");
   add("a/b/dog/2.jpg");
   EXPECT_THAT(lines(*open()), ElementsAre("a/b/cat/1.jpg none cat", "a/b/dog/2.jpg none dog"));
-  EXPECT_EQ(open()->description(), "image folder: 2 classes; all below 'a/b'");
+  EXPECT_EQ(open()->description(), "image folder: 2 classes; all in 'a/b'");
   EXPECT_THAT(open(LabelsFrom::kFolder)->class_names(), ElementsAre("a"));
   add("a/read.jpg");  // so b is no longer alone
   EXPECT_TRUE(open()->class_names().empty());
@@ -235,8 +235,7 @@ TEST_F(ImageFolderTest, FoldersWithoutImagesBesideSplitsDoNotMatter) {
   EXPECT_THAT(lines(*source), ElementsAre("train/a/1.jpg train a"));
   EXPECT_EQ(source->description(),
             "image folder: 1 split, 1 class; 1 image beside the splits left out: "
-            "'preview.png'; skipped: no "
-            "images by their names (1: 1 .txt)");
+            "'preview.png'; skipped: files that are not images (1: 1 .txt)");
 }
 
 // A photo collection that has a folder "test" must not lose its other photos silently.
@@ -296,7 +295,7 @@ TEST_F(ImageFolderTest, EveryEndingOfTorchvisionsInAnyCaseAndOthersOfTheSameForm
   const auto source = open();
   EXPECT_EQ(source->entries().size(), 14U);
   EXPECT_EQ(source->description(),
-            "image folder: 1 class; skipped: no images by their names (6: 3 others, 2 .txt, 1 "
+            "image folder: 1 class; skipped: files that are not images (6: 3 others, 2 .txt, 1 "
             ".part)");
   EXPECT_THAT(skips(*source),
               ElementsAre("1 no image by its name: .part", "2 no image by its name: .txt",
@@ -403,7 +402,7 @@ TEST_F(ImageFolderTest, FoldersThatAllLinkToEachOtherEnd) {
   const auto source = open(LabelsFrom::kNone);
   EXPECT_GE(source->entries().size(), 12U);
   EXPECT_LE(source->entries().size(), 1200U);
-  EXPECT_THAT(source->description(), HasSubstr("links in a circle"));
+  EXPECT_THAT(source->description(), HasSubstr("circular links"));
 }
 
 TEST_F(ImageFolderTest, LinksAreFollowedAndLoopsBroken) {
@@ -545,7 +544,7 @@ TEST_F(ImageFolderTest, AFolderThatMayNotBeListedIsAnInputThatCannotBeRead) {
   EXPECT_THAT(lines(*source), ElementsAre("train/cat/1.jpg train cat", "train/dog/* train dog"));
   ASSERT_FALSE(input);
   EXPECT_EQ(input.error().kind, ReadError::Kind::kIo);
-  EXPECT_THAT(input.error().detail, HasSubstr("a folder that may not be listed; allow it"));
+  EXPECT_THAT(input.error().detail, HasSubstr("a folder that cannot be listed; allow it"));
 }
 
 }  // namespace winnow::datasets::image_folder_test

@@ -85,10 +85,10 @@ TEST_F(ListTest, TablesWithoutAHeaderAndOtherDelimiters) {
 
 TEST_F(ListTest, WhatIsNoTableIsRefusedByLine) {
   add_images();
-  EXPECT_THAT(refusal("a.csv", "photo,kind\na/1.jpg,cat\n"), HasSubstr("names no column of files"));
+  EXPECT_THAT(refusal("a.csv", "photo,kind\na/1.jpg,cat\n"), HasSubstr("has no column of files"));
   EXPECT_THAT(refusal("a.csv", "path,split\na/1.jpg,train\n\nb/3.png,tran\n"),
               AllOf(HasSubstr("a.csv: line 4"), HasSubstr("'tran'")));
-  EXPECT_THAT(refusal("a.csv", "label,path\ncat\n"), HasSubstr("line 2 names no file"));
+  EXPECT_THAT(refusal("a.csv", "label,path\ncat\n"), HasSubstr("line 2 has no file name"));
   EXPECT_THAT(refusal("a.csv", "path\n\"a/1.jpg\n"), HasSubstr("line 2"));
   EXPECT_THAT(refusal("a.csv", "path,label\n"), HasSubstr("names no files"));
   EXPECT_THAT(refusal("a.csv", ""), HasSubstr("names no files"));
@@ -105,7 +105,7 @@ TEST_F(ListTest, FilesAreLookedForInTheFoldersBeside) {
   EXPECT_THAT(lines_of(*source), ElementsAre("train/x.jpg train 1", "train/y.jpg train 0"));
   EXPECT_EQ(content_of(*source, 1), "train y");
   EXPECT_THAT(source->description(),
-              AllOf(HasSubstr("paths begin in 'train/'"), HasSubstr("'.jpg' put behind each path"),
+              AllOf(HasSubstr("paths are relative to 'train/'"), HasSubstr("'.jpg' added to each path"),
                     HasSubstr("column not used: 'breed'")));
 }
 
@@ -127,8 +127,9 @@ TEST_F(ListTest, FilesThatCannotBeReadAreListed) {
   EXPECT_EQ(content_of(*source, 5), "here");
   EXPECT_THAT(content_of(*source, 6), HasSubstr("leads out"));
   EXPECT_EQ(source->read(7).error().kind, ReadError::Kind::kEmpty);
-  EXPECT_THAT(source->description(), AllOf(HasSubstr("2 files are missing"),
-                                           HasSubstr("3 paths lead out of the list's folder")));
+  EXPECT_THAT(source->description(),
+              AllOf(HasSubstr("2 files are missing"),
+                    HasSubstr("3 paths point outside the folder of the list")));
 }
 
 TEST_F(ListTest, CaffesLists) {
@@ -236,10 +237,9 @@ TEST_F(ListTest, FilesNamedSeveralTimesAreTold) {
   const auto described = [&](const std::string& text) {
     return open_text("set.csv", "path,label,split\n" + text)->description();
   };
-  EXPECT_THAT(
-      described("a/1.jpg,a,train\nb/3.png,b,train\na/1.jpg,a,test\n./a//1.jpg,c,val\n"),
-      HasSubstr("1 file is named several times, 1 in several splits, 1 with several labels: "
-                "each row is an image of its own; leave one row of each"));
+  EXPECT_THAT(described("a/1.jpg,a,train\nb/3.png,b,train\na/1.jpg,a,test\n./a//1.jpg,c,val\n"),
+              HasSubstr("1 file is named several times, 1 in several splits, 1 with several "
+                        "labels: each row counts as an image; keep one row for each file"));
   EXPECT_THAT(described("a/1.jpg,a,train\na/1.jpg,a,train\n"),
               HasSubstr("1 file is named several times: each row"));
   EXPECT_THAT(described("a/1.jpg,a,train\nb/3.png,a,test\n"),
@@ -252,7 +252,7 @@ TEST_F(ListTest, MinusOneBesideOneIsTold) {
                                    {"set.txt", "a/1.jpg -1\nb/3.png 1\n"},
                                    {"set.lst", "0\t-1\ta/1.jpg\n1\t1\tb/3.png\n"}}) {
     EXPECT_THAT(open_text(name, text)->description(),
-                HasSubstr("labels are -1 and 1, and -1 stands for no label (1 times)"))
+                HasSubstr("labels are -1 and 1, and -1 is read as no label (1 times)"))
         << name;
   }
   EXPECT_THAT(open_text("set.txt", "a/1.jpg -1\nb/3.png 1\na/2 two.jpg 0\n")->description(),

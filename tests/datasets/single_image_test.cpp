@@ -41,7 +41,7 @@ TEST_F(SingleImageTest, ANameWithoutEndingIsAnImageByItsFirstBytes) {
   add("short", "\x89PNG");
   add("other", "twelve letters and more");
   for (const char* name : {"short", "other"}) {
-    EXPECT_THAT(refusal_of(name), HasSubstr("name an image, or the folder that holds")) << name;
+    EXPECT_THAT(refusal_of(name), HasSubstr("name an image, or the folder of")) << name;
   }
 }
 

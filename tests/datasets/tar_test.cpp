@@ -62,7 +62,7 @@ TEST_F(TarTest, MembersAreFilesOfAnImageFolderInTheOrderOfTheArchive) {
                 ElementsAre("train/dog/2.jpg train dog", "train/cat/1.jpg train cat",
                             "test/cat/3.png test cat"));
     EXPECT_EQ(source->description(),
-              "tar: 2 splits, 2 classes; skipped: no images by their names (1: 1 .txt)");
+              "tar: 2 splits, 2 classes; skipped: files that are not images (1: 1 .txt)");
     EXPECT_EQ(source->entries().input_bytes(0), 6U);
     EXPECT_EQ(content_of(*source, 0), "second");
     EXPECT_EQ(content_of(*source, 1), "first");
@@ -182,7 +182,7 @@ TEST_F(TarTest, HardLinksAreTheFilesTheyLeadTo) {
       EXPECT_EQ(content_of(*source, 2), "zero");
       EXPECT_EQ(content_of(*source, 3), "blob");
       EXPECT_EQ(source->read(4).error().kind, ReadError::Kind::kMissing);
-      EXPECT_THAT(source->description(), HasSubstr("1 hard link to what is not there"));
+      EXPECT_THAT(source->description(), HasSubstr("1 hard link to a missing file"));
     }
   }
   add("a.tar", make_tar({{"train/n.tar", make_tar(inner)}, {"train/m/1.jpg", "one"}}));
@@ -229,7 +229,7 @@ TEST_F(TarTest, AFolderAroundEverythingIsLeftOff) {
   EXPECT_THAT(lines_of(*source), ElementsAre("train/cat/1.jpg train cat", "test/2.jpg test "));
   EXPECT_EQ(
       source->description(),
-      "tar: 2 splits, 1 class; all below 'set'; skipped: no images by their names (1: 1 .md)");
+      "tar: 2 splits, 1 class; all in 'set'; skipped: files that are not images (1: 1 .md)");
   add("b.tar", make_tar({{"train/cat/1.jpg"}, {"train/dog/1.jpg"}}));
   EXPECT_THAT(lines_of(*open("b.tar")),
               ElementsAre("train/cat/1.jpg train cat", "train/dog/1.jpg train dog"));
@@ -316,7 +316,7 @@ TEST_F(TarTest, FoldersWithImagesBesideArchivesAreImageFolders) {
   add("a/cat/1.jpg", "bytes");
   add("a/backup.tar", make_tar({{"cat/2.jpg"}}));
   EXPECT_EQ(open("a")->format(), "image_folder");
-  EXPECT_THAT(refusal("a"), HasSubstr("no folder of tar archives alone"));
+  EXPECT_THAT(refusal("a"), HasSubstr("not a folder of tar archives only"));
 }
 
 TEST_F(TarTest, RangesStandForTheirFiles) {

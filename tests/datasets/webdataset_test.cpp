@@ -55,7 +55,7 @@ TEST_F(WebDatasetTest, NeighboursWithOneKeyAreOneSample) {
   EXPECT_EQ(content_of(*source, 1), "one");
   EXPECT_EQ(source->entries().input_bytes(1), 3U);
   EXPECT_EQ(source->description(),
-            "webdataset: 1 shard, 2 classes; 1 further image of a sample left out");
+            "webdataset: 1 shard, 2 classes; 1 additional image of a sample left out");
 }
 
 // Two adjacent samples with the same key cannot be told apart by their names.
@@ -91,7 +91,7 @@ TEST_F(WebDatasetTest, StemsWithLabelsOfTheirOwnAreSamples) {
   EXPECT_THAT(lines_of(*source), ElementsAre("2023.05.0.jpg none 1", "2023.05.1.jpg none 0",
                                              "2023.05.2.jpg none ", "s.jpg none 1"));
   EXPECT_EQ(content_of(*source, 1), "one");
-  EXPECT_THAT(source->description(), HasSubstr("1 further image of a sample left out"));
+  EXPECT_THAT(source->description(), HasSubstr("1 additional image of a sample left out"));
   add("dots.tar", {{"a.cls", "0"}, {"a.0.jpg"}, {"a.1.jpg"}, {"b.jpg"}, {"b.cls", "1"}});
   EXPECT_THAT(open("dots.tar")->description(), HasSubstr("left out, as 'a.1.jpg' (a sample's key"));
 }
@@ -180,7 +180,7 @@ TEST_F(WebDatasetTest, FoldersOfSplitsAndClassNames) {
               ElementsAre("test/0/a.webp test tabby cat", "train/0/a.webp train poodle"));
   EXPECT_THAT(source->class_names(), ElementsAre("tabby cat", "poodle", "never seen"));
   write_bytes(folder_ / "set/classnames.txt", "tabby cat\n");
-  EXPECT_THAT(refusal("set"), AllOf(HasSubstr("names 1 classes"), HasSubstr("label 1")));
+  EXPECT_THAT(refusal("set"), AllOf(HasSubstr("names 1 class, "), HasSubstr("label 1")));
 }
 
 TEST_F(WebDatasetTest, WhatLooksLikeIt) {
@@ -220,7 +220,7 @@ TEST_F(WebDatasetTest, SamplesWithoutImagesAndEmptyImages) {
   const auto source = open("a.tar");
   EXPECT_THAT(lines_of(*source), ElementsAre("1.jpg none ", "3.jpg none 0"));
   EXPECT_EQ(source->read(0).error().kind, ReadError::Kind::kEmpty);
-  EXPECT_THAT(source->description(), AllOf(HasSubstr("1 sample without an image skipped"),
+  EXPECT_THAT(source->description(), AllOf(HasSubstr("1 skipped sample without an image"),
                                            HasSubstr("1 image without a label")));
   add("b.tar", {{"2.mp4"}, {"2.cls", "0"}});
   EXPECT_THAT(refusal("b.tar"), HasSubstr("holds no inputs"));
