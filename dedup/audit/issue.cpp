@@ -14,25 +14,25 @@ constexpr float kYesOrNo = 0.5F;
 constexpr float kHalf = 0.5F;
 
 constexpr std::array<IssueRow, kShownIssueCount> kShown{{
-    {"dark", Issue::kDark, 0.32F, "99 % of its pixels are darker than this"},
-    {"bright", Issue::kBright, 0.05F, "95 % of its pixels are less than this from white"},
-    {"over_exposed", Issue::kOverExposed, 0.5F, "white has swallowed all but this part of it"},
+    {"dark", Issue::kDark, 0.32F, "99th percentile of the brightness"},
+    {"bright", Issue::kBright, 0.05F, "95th percentile of the distance to white"},
+    {"over_exposed", Issue::kOverExposed, 0.5F, "share of the image that is not pure white"},
     {"blurry", Issue::kBlurry, 0.29F, "its edges are weak, at 64 pixels"},
-    {"low_information", Issue::kLowInformation, 0.3F, "a tenth of its entropy in bits"},
-    {"gray", Issue::kGray, 0.002F, "without colour, where most pictures have some"},
+    {"low_information", Issue::kLowInformation, 0.3F, "entropy in bits, divided by 10"},
+    {"gray", Issue::kGray, 0.002F, "no colour, in a set where most images have some"},
     {"odd_size", Issue::kOddSize, 0.5F, "far larger or smaller than the others"},
     {"odd_shape", Issue::kOddShape, 0.35F, "shorter side by longer side"},
-    {"tiny", Issue::kTiny, 0.5F, "a shorter side under 32 pixels, where most have more"},
-    {"exif_orientation", Issue::kTurned, kYesOrNo, "EXIF says that it is to be turned"},
+    {"tiny", Issue::kTiny, 0.5F, "shorter side under 32 pixels, in a set where most have more"},
+    {"exif_orientation", Issue::kTurned, kYesOrNo, "EXIF says that the image is rotated"},
     {"exact_duplicate", Issue::kExactDuplicate, kYesOrNo, "equal files or pixels"},
     {"near_duplicate", Issue::kNearDuplicate, kYesOrNo, "equal codes, other pixels"},
     {"label_conflict", Issue::kLabelConflict, kYesOrNo, "a duplicate has other labels"},
     {"label_error", Issue::kLabelError, kHalf,
-     "its label is this probable by a net that has not seen it, if it is that or the likely one"},
+     "probability of its label against the likeliest one, from a net not trained on it"},
     {"label_neighbours", Issue::kLabelOfNeighbours, kHalf,
-     "its label is this frequent among its nearest, of those that carry it or the likely one"},
+     "frequency of its label against the likeliest one, among its nearest neighbours"},
     {"outlier", Issue::kOutlier, kHalf,
-     "far from its nearest by features: three interquartile ranges beyond the upper quartile"},
+     "feature distance to its nearest, three interquartile ranges above the upper quartile"},
 }};
 constexpr std::span<const IssueRow> kRows = std::span(kShown).first<kIssueCount>();
 
@@ -53,7 +53,8 @@ double rounded_score(float score) noexcept {
 void check_of_one_picture(IssueSet issues, std::string_view why_not) {
   for (const IssueRow& row : kRows) {
     if (!issues.has(row.issue) || is_of_one_picture(row.issue)) continue;
-    throw UsageError(std::string(row.name) + " is not told of one picture" + std::string(why_not));
+    throw UsageError(std::string(row.name) + " cannot be found for a single picture" +
+                     std::string(why_not));
   }
 }
 

@@ -29,7 +29,7 @@ const CodeColumn& codes_of(const Fingerprints& table, const Options& options) {
   const CodeColumn& column = codes_of(table, options.hash);
   if (options.threshold < 0 || options.threshold > column.most_distance()) {
     throw UsageError("a threshold of " + std::to_string(options.threshold) +
-                     " bits makes no sense for '" + options.hash + "'; choose one from 0 to " +
+                     " bits is out of range for '" + options.hash + "'; choose one from 0 to " +
                      std::to_string(column.most_distance()));
   }
   return column;
@@ -360,8 +360,8 @@ const CodeColumn& codes_of(const Fingerprints& table, const std::string& hash) {
 
 void check_drop_issues(IssueSet issues) {
   check_of_one_picture(issues,
-                       ", so that all would be dropped; duplicates are thinned by dedup itself, "
-                       "and differing labels by --on-conflict");
+                       ", which would drop all of them; dedup itself removes duplicates, and "
+                       "--on-conflict handles differing labels");
 }
 
 int effective_threshold(const Options& options) noexcept {

@@ -22,8 +22,8 @@ std::vector<Measures> measures_of(const ColumnSource& columns) {
   Fingerprints table = columns({"audit"});
   if (table.audit.size() != table.size()) {
     throw UsageError(
-        "these images were ingested before winnow audited them, or some of them; ingest them into "
-        "a new cache to have the audit");
+        "these images, or some of them, were ingested without an audit; ingest them into a new "
+        "cache to get one");
   }
   return std::move(table.audit);
 }

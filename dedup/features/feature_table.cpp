@@ -152,12 +152,12 @@ FeatureTable empty_features(FeatureType type, std::uint64_t dimensions, const st
 
 std::string why_no_feature(std::span<const float> vector) {
   if (!std::ranges::all_of(vector, [](float value) { return std::isfinite(value); })) {
-    return "has NaN or infinity in it";
+    return "contains NaN or infinity";
   }
   const float largest = largest_of(vector);
-  if (largest == 0) return "is all zero, which has no direction to compare";
-  if (largest < kLeastMagnitude) return "is all but zero, which has no direction to compare";
-  if (largest > kMostMagnitude) return "has a number beyond 3.4e38 in it, which leaves no room";
+  if (largest == 0) return "is all zeros and has no direction to compare";
+  if (largest < kLeastMagnitude) return "is almost all zeros and has no direction to compare";
+  if (largest > kMostMagnitude) return "contains a number beyond 3.4e38, which is too large";
   return {};
 }
 

@@ -73,7 +73,7 @@ Triangle covariance(const std::vector<float>& rows, std::size_t dimensions) {
 void factorise(Triangle& matrix, std::size_t size) {
   double variances = 0;
   for (std::size_t i = 0; i < size; ++i) variances += matrix.row(i)[i];
-  if (!(variances > 0)) throw UsageError("all vectors are equal, so there is nothing to whiten");
+  if (!(variances > 0)) throw UsageError("all vectors are equal, so they cannot be whitened");
   const double ridge = kRidge * variances / static_cast<double>(size);
   for (std::size_t i = 0; i < size; ++i) {
     double* row = matrix.row(i);
@@ -101,13 +101,14 @@ void solve_by_factors(const Triangle& factor, const std::vector<double>& mean, s
 void check(const FeatureTable& table) {
   if (table.dimensions > kMostWhitened) {
     throw UsageError("vectors of " + std::to_string(table.dimensions) +
-                     " dimensions are too long to whiten, which takes " +
+                     " dimensions are too long to whiten; the limit is " +
                      std::to_string(kMostWhitened) + " at most; leave out --whiten");
   }
   if (table.size() < std::size_t{2} * table.dimensions) {
-    throw UsageError(std::to_string(table.size()) + " images are too few to whiten vectors of " +
-                     std::to_string(table.dimensions) +
-                     " dimensions, which takes twice as many images; leave out --whiten");
+    throw UsageError(
+        std::to_string(table.size()) + " images are too few to whiten vectors of " +
+        std::to_string(table.dimensions) +
+        " dimensions; use at least twice as many images as dimensions, or leave out --whiten");
   }
 }
 

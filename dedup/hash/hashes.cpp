@@ -55,7 +55,7 @@ constexpr std::array kHashes{
          .what = "pixels at 8x8 above their mean (imagehash's average_hash)",
          .begin = small<kGrayFirst, 8, 8, ahash_bits>},
     Hash{.name = "whash",
-         .what = "Haar's wavelet at 8x8 above its median (imagehash)",
+         .what = "Haar wavelet at 8x8 above its median (imagehash)",
          .begin = small<kGrayFirst, 0, 0, whash_bits>},
     Hash{.name = "phash16",
          .bits = 256,
@@ -71,7 +71,7 @@ constexpr std::array kHashes{
          .least_quality = 50,
          .usual_threshold = 71,
          .usual_threshold_turned = 69,
-         .what = "frequencies 1..16 of a blurred 64x64 above their median (PDQ)",
+         .what = "frequencies 1 to 16 of a blurred 64x64 above their median (PDQ)",
          .begin = begin_pdq},
     Hash{.name = "imagededup_phash",
          .usual_threshold = 4,
@@ -173,9 +173,8 @@ HashKind find_hash(std::string_view name) {
     if (kind.name() == whole) {
       const std::optional<HashName> parsed = parse_hash_name(name);
       if (!parsed) {
-        throw UsageError("'" + std::string(name) +
-                         "' names no scale; hashes are of all pixels, as " + std::string(whole) +
-                         ", or of a scale: @1/2, @1/4 or @1/8");
+        throw UsageError("'" + std::string(name) + "' has no such scale; use all pixels, as " +
+                         std::string(whole) + ", or a scale: @1/2, @1/4 or @1/8");
       }
       kind.scale = parsed->scale;
       return kind;
@@ -197,7 +196,7 @@ int usual_threshold(std::string_view whole) {
 void check_threshold(std::string_view hash, int threshold) {
   const int most = find_hash(hash).row->bits;
   if (threshold >= 0 && threshold <= most) return;
-  throw UsageError("a threshold of " + std::to_string(threshold) + " bits makes no sense for '" +
+  throw UsageError("a threshold of " + std::to_string(threshold) + " bits is out of range for '" +
                    std::string(hash) + "'; choose one from 0 to " + std::to_string(most));
 }
 
@@ -206,8 +205,9 @@ int common_scale(std::span<const std::string> names) {
   for (const std::string& name : names) {
     const int one = find_hash(name).scale;
     if (scale != 0 && one != scale) {
-      throw UsageError("the hashes " + names.front() + " and " + name +
-                       " are of two scales, and pictures are decoded once; give all hashes one");
+      throw UsageError(
+          "the hashes " + names.front() + " and " + name +
+          " have two scales, but pictures are decoded once; use one scale for all hashes");
     }
     scale = one;
   }

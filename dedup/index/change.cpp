@@ -124,7 +124,7 @@ class Change {
   void refuse_other_files() const {
     for (const fs::directory_entry& entry : fs::directory_iterator(folder_)) {
       if (entry.path().filename() == kUnfinishedManifest) continue;
-      throw UsageError(folder_.string() + " is not an index, and not empty: it has " +
+      throw UsageError(folder_.string() + " is not an index and not empty: it contains " +
                        entry.path().filename().string() + "; name another folder");
     }
   }
@@ -170,7 +170,7 @@ IndexKind kind_of(const Addition& addition, const IndexOptions& options) {
   const IndexKind kind{hash, codes.version, codes.bits,
                        options.radius.value_or(usual_radius(codes))};
   if (kind.radius < 0 || kind.radius > codes.most_distance()) {
-    throw UsageError("a radius of " + std::to_string(kind.radius) + " bits makes no sense for '" +
+    throw UsageError("a radius of " + std::to_string(kind.radius) + " bits is out of range for '" +
                      hash + "'; choose one from 0 to " + std::to_string(codes.most_distance()));
   }
   return kind;
@@ -183,7 +183,7 @@ void check_options(const IndexKind& kind, const IndexOptions& options, const fs:
   }
   throw UsageError(folder.string() + " compares by " + kind.hash + " and has links up to " +
                    std::to_string(kind.radius) +
-                   " bits; leave --hash and --radius out, or make another index");
+                   " bits; leave out --hash and --radius, or make another index");
 }
 
 // How the sources of an addition map to the index.
@@ -238,8 +238,8 @@ Placing place(const Addition& addition, const OpenIndex& index) {
       if (emptied[old] || !is_same(known, source)) continue;
       if (known.content != source.content) {
         throw UsageError("the source " + source.name +
-                         " is in the index with other images: it was read again since, or "
-                         "changed; delete it there with winnow index delete " +
+                         " is in the index with other images: it has changed since; delete it "
+                         "there with winnow index delete " +
                          index.folder().string() + " --source " + std::to_string(old) +
                          ", then add it");
       }
@@ -255,7 +255,7 @@ Placing place(const Addition& addition, const OpenIndex& index) {
     placing.rows += placing.keep.back() ? 1 : 0;
   }
   if (placing.rows > kMostOfIndex - index.rows()) {
-    throw UsageError("an index holds at most 2^32 - 2 images; begin another");
+    throw UsageError("an index holds at most 2^32 - 2 images; start another");
   }
   return placing;
 }
@@ -521,7 +521,7 @@ class NameSearch {
   [[noreturn]] void refuse(const std::string& name, std::uint32_t source, SampleId other) const {
     throw UsageError("the sources " + std::to_string(source) + " and " +
                      std::to_string(source_of(other)) + " of " + index_.folder().string() +
-                     " both have an image " + name + "; say --source, or delete by --ids");
+                     " both have an image " + name + "; add --source, or delete with --ids");
   }
   const OpenIndex& index_;
   std::unordered_map<std::string, std::optional<std::uint32_t>> found_;  // name -> source

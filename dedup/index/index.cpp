@@ -190,9 +190,9 @@ void StoredIndex::check_quality(LeastQuality least) const {
   const std::string& hash = index_->manifest().kind.hash;
   const double linked = advised_quality(hash);
   if (!least || *least >= linked) return;
-  throw UsageError("an index of " + hash + " has links of images of quality " +
+  throw UsageError("an index of " + hash + " links only images of quality " +
                    std::to_string(static_cast<int>(linked)) +
-                   " and more only; ask for as much at least, or search a cache with winnow dedup");
+                   " or more; ask for at least that quality, or search a cache with winnow dedup");
 }
 
 std::vector<Match> StoredIndex::find_matches(const ColumnSource& source, int threshold,

@@ -27,7 +27,7 @@ std::string net_of(const FeatureTable& table) {
 
 void check_comparable(const FeatureTable& a, const FeatureTable& b) {
   const std::string remedy =
-      "; give all caches theirs by the same winnow embed, of one net and one --dtype";
+      "; make those of all caches with the same winnow embed, net and --dtype";
   if (a.dimensions != b.dimensions) {
     throw UsageError("features '" + a.name + "' have " + std::to_string(a.dimensions) +
                      " dimensions in one cache and '" + b.name + "' " +
@@ -135,7 +135,7 @@ FeatureTable join_features(const StoredIndex& index, std::span<const FeaturesOfS
     if (!have.table) {
       throw UsageError("of the images of " + index.sources()[source].name + " (source " +
                        std::to_string(source) + " of " + index.folder().string() +
-                       ") no features were given; name the cache that has them with --source");
+                       ") there are no features; name the cache that has them with --source");
     }
     const SampleId there = make_sample_id(have.source_in_table, position_of(id));
     const auto at = std::ranges::lower_bound(have.table->ids, there);

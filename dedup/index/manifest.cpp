@@ -75,7 +75,7 @@ SealedFile parse_file(const JsonReader& in, FileRole role, std::uint64_t next_fi
   const std::uint64_t number = number_before(file.name, next_file);
   // A manifest from elsewhere must not refer to files outside its folder.
   if (file.name != file_name(number, role) || number >= next_file) {
-    in.fail("names a file that is none of an index");
+    in.fail("names a file that does not belong to an index");
   }
   return file;
 }

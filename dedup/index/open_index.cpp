@@ -38,7 +38,7 @@ void refuse_lost_manifest(const fs::path& folder) {
     // Another process may just have created an index.
     if (!is_file_of_index(name) || is_there(manifest_path(folder))) continue;
     throw FormatError(folder.string() + " has files of an index, such as " + name +
-                      ", but no manifest.json that says what they are; restore that from a copy, "
+                      ", but no manifest.json; restore that from a copy, "
                       "or make the index again in another folder with winnow index add");
   }
 }
@@ -234,14 +234,14 @@ const CodeColumn& comparable_codes(const Fingerprints& table, const IndexKind& k
                      std::to_string(codes.version) + " (" + std::to_string(codes.bits) +
                      " bits) and the index of version " + std::to_string(kind.version) + " (" +
                      std::to_string(kind.bits) +
-                     " bits), which do not compare; make both with the same winnow");
+                     " bits), which cannot be compared; make both with the same winnow");
   }
   return codes;
 }
 
 void check_threshold(const CodeColumn& codes, int threshold) {
   if (threshold >= 0 && threshold <= codes.most_distance()) return;
-  throw UsageError("a threshold of " + std::to_string(threshold) + " bits makes no sense for '" +
+  throw UsageError("a threshold of " + std::to_string(threshold) + " bits is out of range for '" +
                    codes.hash + "'; choose one from 0 to " + std::to_string(codes.most_distance()));
 }
 

@@ -18,13 +18,14 @@ namespace {
 constexpr double kRounding = 1e-9;
 
 constexpr std::array kPrunings{
-    PruneRow{Prune::kNoiseRate, "noise_rate",
-             "of each pair of classes as many as are estimated to be swapped, the surest first"},
+    PruneRow{
+        Prune::kNoiseRate, "noise_rate",
+        "for each pair of classes, the estimated number of swapped labels, most certain first"},
     PruneRow{Prune::kClass, "class",
-             "of each class as many as are estimated to be wrong, the least probable first"},
-    PruneRow{Prune::kBoth, "both", "what noise_rate and class both list"},
+             "for each class, the estimated number of wrong labels, least probable first"},
+    PruneRow{Prune::kBoth, "both", "images that both noise_rate and class list"},
     PruneRow{Prune::kConfidentJoint, "confident_joint",
-             "all that are confidently of another class"},
+             "all images that are confidently of another class"},
 };
 
 constexpr std::array kOrders{
@@ -153,7 +154,7 @@ void check_judged(const JudgedLabels& judged) {
     return label >= 0 && static_cast<std::size_t>(label) < judged.classes;
   };
   if (!std::ranges::all_of(judged.labels, is_class)) {
-    throw UsageError("an image carries a label that is none of the classes");
+    throw UsageError("an image has a label that is not one of the classes");
   }
   if (std::ranges::any_of(judged.probabilities, [](float p) { return !std::isfinite(p); })) {
     throw UsageError("a probability is not a number");

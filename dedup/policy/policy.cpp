@@ -111,7 +111,7 @@ struct NamedPolicy {
 constexpr std::array<NamedPolicy, 6> kPolicies{{
     {"best",
      KeepPolicy::kBest,
-     "the one that shows most, with nothing added, in colour, with most detail, least compressed",
+     "the most complete one: nothing cropped or added, in colour, most detail, least compressed",
      {"widths_px", "heights_px", "audit"},
      by_preference},
     {"first",
@@ -123,12 +123,12 @@ constexpr std::array<NamedPolicy, 6> kPolicies{{
     {"sharpest", KeepPolicy::kSharpest, "the sharpest", {"sharpness"}, by_sharpness},
     {"majority",
      KeepPolicy::kMajority,
-     "one that is labelled as most of the group are",
+     "one with the most frequent label of the group",
      {"labels"},
      by_votes},
     {"medoid",
      KeepPolicy::kMedoid,
-     "the one nearest to all others by the hash",
+     "the one with the smallest hash distance to all others",
      {kCodes},
      by_centrality},
 }};

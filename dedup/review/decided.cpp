@@ -100,10 +100,9 @@ std::string name_of(const JudgedRows& judged, std::uint32_t row,
   const auto judged = std::ranges::find_if(same, links_both);
   throw UsageError(place_of(*apart.judgement, reviews) + ", says that " +
                    name_of(apart, two.first, file_hashes) + " and " +
-                   name_of(apart, two.second, file_hashes) + " are different, and " +
+                   name_of(apart, two.second, file_hashes) + " are different, but " +
                    place_of(*judged->judgement, reviews) +
-                   ", that they are one picture, directly or through others; take back one of "
-                   "both");
+                   ", that they are one picture, directly or through others; undo one of the two");
 }
 
 // Checks for images that shall both represent their groups and be dropped.
@@ -115,8 +114,8 @@ void check_kept(const std::vector<JudgedRows>& kept,
     if (drop == dropped.end()) continue;
     throw UsageError(place_of(*judged.judgement, reviews) + ", says that " +
                      name_of(judged, judged.rows.front(), file_hashes) +
-                     " is to stand for its group, and " + place_of(*drop->second, reviews) +
-                     ", that it is to be dropped; take back one of both");
+                     " represents its group, but " + place_of(*drop->second, reviews) +
+                     ", that it is dropped; undo one of the two");
   }
 }
 

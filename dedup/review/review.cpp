@@ -39,7 +39,7 @@ bool can_be_said(About about, Verdict verdict) noexcept {
 std::string fault_of(About about, Verdict verdict, std::vector<Hash128> images) {
   if (compares(verdict) && images.size() < 2) return "has less than two images";
   if ((about == About::kImage || verdict == Verdict::kKeep) && images.size() != 1) {
-    return "has not one image alone";
+    return "does not have exactly one image";
   }
   if (images.empty()) return "has no image";
   std::ranges::sort(images);
@@ -79,7 +79,7 @@ Judgement parse_judgement(const JsonReader& json, std::uint64_t line) {
 
 std::string one_of(const JsonReader& json, const auto& words) {
   std::string text = json.text();
-  if (std::ranges::find(words, text) == std::end(words)) json.fail("is no word that is known");
+  if (std::ranges::find(words, text) == std::end(words)) json.fail("is not a known word");
   return text;
 }
 
@@ -117,7 +117,7 @@ PairSample parse_sample(const JsonReader& json) {
 void parse_line(const JsonReader& json, std::uint64_t line, Review& review) {
   const auto says = [&](std::string_view member) { return json.has(member) ? 1 : 0; };
   if (says("sample") + says(member_of(About::kDuplicates)) + says(member_of(About::kImage)) > 1) {
-    json.fail("says several things; one is a line");
+    json.fail("says several things; a line says one");
   }
   if (const auto sample = json.find("sample")) {
     review.sample = parse_sample(*sample);
@@ -137,7 +137,7 @@ void check_header(std::string_view line, const std::string& file) {
     }
   };
   if (!is_one()) {
-    throw FormatError(file + " is no review: it does not begin with the line " +
+    throw FormatError(file + " is not a review: it does not begin with the line " +
                       Json{{"schema", kSchema}}.dump() + "; name a file that winnow review wrote");
   }
 }

@@ -24,7 +24,7 @@ Fd open_log(const fs::path& path) {
   struct stat info {};
   if (::fstat(fd.get(), &info) != 0) throw_errno("cannot look at " + path.string());
   if (!S_ISREG(info.st_mode)) {
-    throw UsageError(path.string() + " is no regular file, so no review can be kept in it");
+    throw UsageError(path.string() + " is not a regular file, so it cannot store a review");
   }
   if (::flock(fd.get(), LOCK_EX | LOCK_NB) != 0) {
     if (errno != EWOULDBLOCK) throw_errno("cannot lock " + path.string());
@@ -70,7 +70,7 @@ void ReviewLog::append(const PairSample& sample) { append_lines(review_line(samp
 void ReviewLog::append_lines(std::string_view lines) {
   if (broken_) {
     throw SystemError(path_.string() +
-                      " could not be mended after an error; start winnow review again");
+                      " could not be repaired after an error; start winnow review again");
   }
   try {
     write_at_end(lines);

@@ -21,7 +21,7 @@ void check_shares(const SplitOptions& options) {
   const double sum = std::accumulate(shares.begin(), shares.end(), 0.0);
   const bool good = std::ranges::all_of(shares, [](double s) { return s >= 0 && s <= 1; });
   if (!good || shares[0] != 0 || std::abs(sum - 1) > 1e-6) {
-    throw UsageError("shares of train, val and test must be from 0 to 1 and come to 1, not to " +
+    throw UsageError("shares of train, val and test must be from 0 to 1 and add up to 1, not " +
                      Json(sum).dump());
   }
 }
@@ -131,8 +131,8 @@ void check_reached(const SplitOptions& options, const SplitSummary& summary) {
   throw UsageError("there is nothing left for " + empty + ": the " + std::to_string(dealt) +
                    " samples to deal out are " + std::to_string(summary.blocks) +
                    (summary.blocks == 1 ? " block" : " blocks") +
-                   ", since duplicates and group keys stay together; ask for fewer splits or "
-                   "other shares, or look at what makes the blocks so large");
+                   ", since duplicates and group keys stay together; ask for fewer splits or other "
+                   "shares, or check why the blocks are so large");
 }
 
 }  // namespace

@@ -26,17 +26,16 @@ std::vector<T> sorted_once(std::vector<T> values) {
 }
 
 void check_axes(const SweepAxes& axes) {
-  if (axes.hashes.empty()) throw UsageError("there is no hash to sweep over; name one, as phash");
+  if (axes.hashes.empty())
+    throw UsageError("there is no hash to sweep over; name one, such as phash");
   if (axes.thresholds.empty() && axes.removed.empty() && !axes.pictures) {
     throw UsageError(
-        "say how hard to thin: thresholds in bits, shares that are removed, or --verify for what "
-        "pictures tell");
+        "name what to remove: thresholds in bits, shares, or --verify to compare pictures");
   }
   for (const double share : axes.removed) {
     if (share >= 0 && share < 1) continue;
     throw UsageError(short_text(share) +
-                     " cannot be the share that is removed: it is from 0 to below 1, 0.25 for a "
-                     "quarter");
+                     " is not a share to remove: use 0 to below 1, such as 0.25 for a quarter");
   }
   for (const std::string& hash : axes.hashes) {
     const int bits = find_hash(hash).row->bits;  // UsageError for an unknown hash

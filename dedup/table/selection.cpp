@@ -128,7 +128,8 @@ Selection keep_all(std::span<const SampleId> ids) {
 void check_selection(const Selection& selection, const std::string& where) {
   const auto require = [&](bool good, const char* why) {
     if (!good) {
-      throw FormatError(where + " is not a selection: " + why + "; decide again with winnow dedup");
+      throw FormatError(where + " is not a selection: " + why +
+                        "; make it again with winnow dedup");
     }
   };
   const std::size_t rows = selection.size();

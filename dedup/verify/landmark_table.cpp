@@ -33,7 +33,7 @@ PackedPlace pack(const Place& place) noexcept {
 PictureSource pictures_of(const Fingerprints& sizes, ThumbnailSource thumbnails) {
   if (!thumbnails) {
     throw UsageError(
-        "there are no thumbnails to compare pictures by; ingest again with --thumbnails on");
+        "there are no thumbnails to compare pictures with; ingest again with --thumbnails on");
   }
   auto shapes = std::make_shared<std::vector<ThumbnailSize>>();
   for (std::size_t row = 0; row < sizes.size(); ++row) {

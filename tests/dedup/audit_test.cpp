@@ -300,7 +300,7 @@ TEST(Issues, NeedMeasuresOrSaySo) {
   table.audit.clear();
   EXPECT_FALSE(is_audited(columns_of(table)));
   EXPECT_THAT([&] { rows_with(Issue::kBlurry, table); },
-              testing::ThrowsMessage<UsageError>(HasSubstr("before winnow audited them")));
+              testing::ThrowsMessage<UsageError>(HasSubstr("without an audit")));
   EXPECT_THAT(rows_with(Issue::kOddShape, table), ElementsAre());
 }
 
@@ -427,8 +427,9 @@ TEST(DropIssues, BeforeLeaksAreSettled) {
 TEST(DropIssues, RefusesWhatItCannotJudge) {
   Fingerprints table = table_of(std::vector(2, kFine));
   for (const char* name : {"exact_duplicate", "near_duplicate", "label_conflict"}) {
-    EXPECT_THAT([&] { drop(table, {name}); },
-                testing::ThrowsMessage<UsageError>(HasSubstr("is not told of one picture")));
+    EXPECT_THAT(
+        [&] { drop(table, {name}); },
+        testing::ThrowsMessage<UsageError>(HasSubstr("cannot be found for a single picture")));
   }
   table.audit.clear();
   EXPECT_THROW(drop(table, {"dark"}), UsageError);

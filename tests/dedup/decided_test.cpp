@@ -435,7 +435,7 @@ TEST(Decided, RefusesWhatContradicts) {
   const Fingerprints table = make_table(images);
   using enum Verdict;
   const std::vector<std::string> both{"folder/said.jsonl, line 3", "folder/said.jsonl, line 2",
-                                      "take back one of both"};
+                                      "undo one of the two"};
   for (const auto& [said, words] :
        std::vector<std::pair<std::vector<Review>, std::vector<std::string>>>{
            // by another set
@@ -588,9 +588,8 @@ TEST(Decided, WhatStandsForItsGroupCannotBeDropped) {
       },
       testing::ThrowsMessage<UsageError>(testing::AllOf(
           HasSubstr(
-              "'a.jpg' is to stand for its group, and folder/said.jsonl, line 2, that it is to be "
-              "dropped"),
-          HasSubstr("take back one of both"))));
+              "'a.jpg' represents its group, but folder/said.jsonl, line 2, that it is dropped"),
+          HasSubstr("undo one of the two"))));
   const std::array fine{review, review_of_images({{Verdict::kDrop, 1}, {Verdict::kUnsure, 1}})};
   EXPECT_TRUE(apply_to_rows(fine, columns_of(table)).dropped.empty());
 }

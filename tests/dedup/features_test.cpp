@@ -135,14 +135,14 @@ TEST(FeatureTable, SaysWhyAVectorCannotBeARow) {
   const float nan = std::numeric_limits<float>::quiet_NaN();
   const float infinity = std::numeric_limits<float>::infinity();
   EXPECT_EQ(why_no_feature(Vector{0, -1e-30F}), "");
-  EXPECT_EQ(why_no_feature(Vector{1, nan}), "has NaN or infinity in it");
-  EXPECT_EQ(why_no_feature(Vector{-infinity, 1}), "has NaN or infinity in it");
-  EXPECT_EQ(why_no_feature(Vector{0, 0}), "is all zero, which has no direction to compare");
+  EXPECT_EQ(why_no_feature(Vector{1, nan}), "contains NaN or infinity");
+  EXPECT_EQ(why_no_feature(Vector{-infinity, 1}), "contains NaN or infinity");
+  EXPECT_EQ(why_no_feature(Vector{0, 0}), "is all zeros and has no direction to compare");
   EXPECT_EQ(why_no_feature(Vector{0, 1e-40F}),
-            "is all but zero, which has no direction to compare");
+            "is almost all zeros and has no direction to compare");
   EXPECT_EQ(why_no_feature(Vector{3.4e38F, 0}), "");
   EXPECT_EQ(why_no_feature(Vector{0, -std::numeric_limits<float>::max()}),
-            "has a number beyond 3.4e38 in it, which leaves no room");
+            "contains a number beyond 3.4e38, which is too large");
 }
 
 TEST(FeatureTable, SaysWhoseDimensionsAreTooManyOrNone) {

@@ -744,8 +744,8 @@ TEST(StoredIndex, RefusesForgedManifests) {
   expect_refused("\"bits\": 64", "\"bits\": 0", "whole words");
   expect_refused("\"radius\": 5", "\"radius\": 65", "'radius'");
   expect_refused("\"radius\": 5", "\"radius\": 6", "links");
-  expect_refused("\"file\": \"0", "\"file\": \"../0", "none of an index");
-  expect_refused("\"file\": \"0", "\"file\": \"99999999999999990", "none of an index");
+  expect_refused("\"file\": \"0", "\"file\": \"../0", "does not belong to an index");
+  expect_refused("\"file\": \"0", "\"file\": \"99999999999999990", "does not belong to an index");
   expect_refused("\"classes\": [", "\"classes\": [1, ", "'classes'");
   expect_refused("\"classes\"", "\"glasses\"", "lacks 'classes'");
   expect_refused("\"rows\": ", "\"rows\": 4294967296", "'rows'");

@@ -125,15 +125,15 @@ TEST(Review, WhatIsNoJudgementIsRefusedWithItsLine) {
            {line("drop", {1}), "'verdict' is none of"},
            {image_line("duplicate", 1), "'image_verdict' is none of keep, drop, unsure and none"},
            {image_line("fine", 1), "'image_verdict' is none of"},
-           {line("drop", {1, 2}, "image_verdict"), "'images' has not one image alone"},
-           {line("none", {}, "image_verdict"), "'images' has not one image alone"},
+           {line("drop", {1, 2}, "image_verdict"), "'images' does not have exactly one image"},
+           {line("none", {}, "image_verdict"), "'images' does not have exactly one image"},
            {"{\"image_verdict\":true,\"images\":[]}\n", "'image_verdict' is not text"},
            {"{\"image_verdict\":\"keep\"}\n", "it lacks 'images'"},
            {line("Duplicate", {1, 2}), "'verdict' is none of"},
            {line("duplicate", {1}), "'images' has less than two images"},
            {line("different", {}), "'images' has less than two images"},
-           {line("keep", {1, 2}), "'images' has not one image alone"},
-           {line("keep", {}), "'images' has not one image alone"},
+           {line("keep", {1, 2}), "'images' does not have exactly one image"},
+           {line("keep", {}), "'images' does not have exactly one image"},
            {line("none", {}), "'images' has no image"},
            {line("duplicate", {1, 2, 1}), "'images' has " + hex(1) + " twice"},
            {"{\"verdict\":\"keep\",\"images\":[\"" + std::string(31, '0') + "\"]}\n",
@@ -198,7 +198,7 @@ TEST(Review, SampleThatCannotBeIsRefused) {
   const std::string good = review_line(sample_of(1));
   for (const auto& [from, to, why] : std::vector<std::array<std::string, 3>>{
            {"\"threshold\":4", "\"threshold\":-4", "'threshold' is not a whole number"},
-           {"\"unknown\"", "\"else\"", "'classes' is no word that is known"},
+           {"\"unknown\"", "\"else\"", "'classes' is not a known word"},
            {"\"pairs\":5312", "\"pairs\":0", "'drawn' has more pairs than there are"},
            {"\"strata\"", "\"layers\"", "lacks 'strata'"}}) {
     std::string bad = good;
