@@ -238,7 +238,7 @@ Step parse_step(std::string_view text) {
     const auto* rand = std::get_if<RandAugmentStep>(&step);
     if (rand != nullptr && rand->options.magnitude >= rand->options.bins) {
       throw UsageError("the magnitude of rand_augment is " +
-                       std::to_string(rand->options.magnitude) + ", but has to be below its " +
+                       std::to_string(rand->options.magnitude) + ", but must be below its " +
                        std::to_string(rand->options.bins) + " bins");
     }
     return step;
@@ -274,18 +274,18 @@ void check_place(const Recipe& recipe, const Step& step) {
                      " steps");
   }
   if (recipe.size > 0 && comes_first(step)) {
-    throw UsageError(std::string(name_of(step)) + " has to be the first step, as it decides " +
-                     "what of the picture is used");
+    throw UsageError(std::string(name_of(step)) + " must be the first step, because it decides " +
+                     "which part of the picture is used");
   }
   for (std::size_t i = 0; i < recipe.size; ++i) {
     if (!comes_last(recipe.steps[i])) continue;
     const std::string name(name_of(recipe.steps[i]));
     if (!comes_last(step)) {
-      throw UsageError(name + " has to be the last step, as it mixes samples that are ready; put " +
+      throw UsageError(name + " must be the last step, because it mixes finished samples; put " +
                        std::string(name_of(step)) + " before it");
     }
     if (recipe.steps[i].index() == step.index()) {
-      throw UsageError(name + " can be a step only once");
+      throw UsageError(name + " can be used only once");
     }
   }
 }

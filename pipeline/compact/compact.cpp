@@ -50,11 +50,11 @@ struct Kept {
 Kept choose_kept(const Cache& cache, const CompactOptions& options, const fs::path& out) {
   const std::string from = cache.paths().root.string();
   if (cache.manifest().shards.empty()) {
-    throw UsageError(from + " holds fingerprints only: there is nothing to compact");
+    throw UsageError(from + " has fingerprints only: there is nothing to compact");
   }
   if (lies_in(out, cache.paths().root)) {
     throw UsageError(out.string() +
-                     " lies in the cache it would be made from; choose another --out");
+                     " is inside the cache it would be made from; choose another --out");
   }
   Kept kept;
   kept.selection = cache.read_selection(options.selection);
@@ -62,14 +62,13 @@ Kept choose_kept(const Cache& cache, const CompactOptions& options, const fs::pa
   if (kept.selection.mode == dedup::SelectionMode::kOnePerGroup ||
       !std::ranges::all_of(kept.selection.weights, plain)) {
     throw UsageError("selection '" + options.selection +
-                     "' weighs samples instead of removing them, and a compacted cache has no "
-                     "weights; name one that only keeps and removes");
+                     "' has weights for samples, but a compacted cache has none; name one that "
+                     "only keeps and removes");
   }
   if (!kept.selection.splits.empty()) {
     throw UsageError("selection '" + options.selection +
-                     "' uses samples in other splits than their own, which a compacted cache "
-                     "cannot; train with the selection, or take its splits along with winnow "
-                     "export --selection " +
+                     "' moves samples to other splits, which a compacted cache cannot; train with "
+                     "the selection, or export its splits with winnow export --selection " +
                      options.selection);
   }
   const dedup::Fingerprints table = cache.open_fingerprints()({});
@@ -209,8 +208,8 @@ class ShardCopier {
 
 void check_stop(const StopRequested& stop, const fs::path& out) {
   if (!stop || !stop()) return;
-  throw StoppedError("stopped before the end of the compaction into " + out.string() +
-                     "; run the same command again to go on after the shards that are finished");
+  throw StoppedError("stopped during the compaction into " + out.string() +
+                     "; run the same command again to continue after the finished shards");
 }
 
 struct Copied {
@@ -308,11 +307,11 @@ CompactResult compact(const Cache& cache, const fs::path& out, const CompactOpti
   const Kept kept = choose_kept(cache, options, out);
   const std::string key = to_hex(
       xxh3_128(as_bytes(cache.digest() + to_hex(xxh3_128(dedup::serialize(kept.selection))))));
-  Workspace workspace = Workspace::claim(
-      out,
-      "winnow is compacting a cache into this one, or was stopped while it did: run the same "
-      "compact again to go on.\n" +
-          key + "\n");
+  Workspace workspace =
+      Workspace::claim(out,
+                       "winnow is compacting a cache into this one, or was stopped while it did: "
+                       "run the same compact again to go on.\n" +
+                           key + "\n");
   CompactResult result;
   result.kept = kept.ids.size();
   result.removed = kept.rows.size() - kept.ids.size();

@@ -335,15 +335,14 @@ class Taker {
     throw Error("bytes " + std::to_string(block.begin) + " to " +
                 std::to_string(block.begin + block.bytes - 1) + " of " + file + ", which rank " +
                 std::to_string(block.giver) +
-                " gave, are not what it had: the file was changed just now, or the network or "
-                "memory of a machine changes bytes; start again");
+                " gave, differ from its file: the file was changed, or the network or memory of a "
+                "machine corrupts data; start again");
   }
 
   [[noreturn]] void throw_without_givers() const {
     throw UsageError("no machine of this job has " + copies_.cache().string() +
-                     ", and of what is kept in memory not all that this one is to hold is there; "
-                     "start it on a machine that has the cache, too, or on as many machines as "
-                     "when it was loaded");
+                     ", and the shards in memory are not complete; add a machine that has the "
+                     "cache, or use as many machines as when it was loaded");
   }
 
   const SharedCache& shared_;
@@ -392,7 +391,7 @@ class Giving {
       comm::on_all(comm_, [&] {
         if (options_.stop && options_.stop()) {
           throw StoppedError(
-              "stopped as asked before all shards were loaded; what was loaded is removed again");
+              "stopped on request before all shards were loaded; the loaded part was removed");
         }
         read(next, sent);
         write(arrived, received);

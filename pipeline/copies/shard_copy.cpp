@@ -82,8 +82,8 @@ Fd open_copy(const fs::path& folder) {
     throw_errno("cannot open " + folder.string());
   }
   throw UsageError(folder.string() +
-                   " is a link or another user's, so no shards are kept there; remove it, or name "
-                   "another folder by --memory-dir");
+                   " is a link or belongs to another user, so no shards are kept there; remove it, "
+                   "or name another folder with --memory-dir");
 }
 
 bool is_copy(const fs::path& folder) {
@@ -249,8 +249,7 @@ class Copier {
     if (options_.progress) options_.progress(progress_);
     if (options_.stop && options_.stop()) {
       throw StoppedError(
-          "stopped as asked before all shards were loaded; what was loaded is "
-          "removed again");
+          "stopped on request before all shards were loaded; the loaded part was removed");
     }
   }
 
@@ -297,7 +296,7 @@ void check_room(const std::string& what, std::uint64_t bytes, const fs::path& me
   throw UsageError(what + " need " + in_mebibytes(bytes) + " in " + memory.string() +
                    ", where there is room for " + to_string(room) +
                    "; make room (winnow cache list shows what is kept), or name a folder on a "
-                   "local disk by --memory-dir");
+                   "local disk with --memory-dir");
 }
 
 void writing(const std::function<void()>& act) {
@@ -305,8 +304,8 @@ void writing(const std::function<void()>& act) {
     act();
   } catch (const SystemError& error) {
     throw SystemError(std::string(error.what()) +
-                      "; the copy begun there is removed again: make room (winnow cache list shows "
-                      "what is kept), or name another folder by --memory-dir");
+                      "; the unfinished copy was removed: make room (winnow cache list shows what "
+                      "is kept), or name another folder with --memory-dir");
   }
 }
 
@@ -364,12 +363,12 @@ Copies::Copies(fs::path cache, ReadManifest read, const CopyOptions& options, st
   std::error_code ignored;
   if (!fs::is_directory(options.memory, ignored)) {
     throw UsageError("there is no folder " + options.memory.string() +
-                     " to keep shards in; name another by --memory-dir");
+                     " to keep shards in; name another with --memory-dir");
   }
   if (storage_at(options.memory) == Storage::kNetwork) {
     throw UsageError(options.memory.string() +
-                     " is on a network file system, which shards are not mapped from; name a "
-                     "folder in memory or on a local disk by --memory-dir");
+                     " is on a network file system, from which shards are not mapped; name a "
+                     "folder in memory or on a local disk with --memory-dir");
   }
 }
 
@@ -489,7 +488,7 @@ Copies::Attempt Copies::make(const fs::path& folder) {
 
 void Copies::wait(int before) const {
   if (options_.stop && options_.stop()) {
-    throw StoppedError("stopped as asked while another process was loading the shards");
+    throw StoppedError("stopped on request while another process was loading the shards");
   }
   if (before == 1) {  // not for a momentary obstacle
     note("waiting for another process that is loading " + cache_.string() + " into " +
@@ -542,7 +541,7 @@ void Copies::make_room() const {
     const std::optional<CopyDescription> found = read_copy_description(folder);
     if (!found) {
       note("removed " + folder.string() + " (" + in_mebibytes(bytes_in(folder)) +
-           "), which a process that died had begun to load");
+           "), left unfinished by a process that died");
       remove_copy(folder);
     } else if (!is_pinned(folder)) {
       std::error_code ignored;
@@ -557,7 +556,7 @@ void Copies::make_room() const {
     if (room.bytes() >= needed) break;
     remove_copy(copy.folder);
     note("removed the copy of " + from_utf8(copy.description.cache) + " (" +
-         in_mebibytes(copy.description.bytes()) + "), which nobody uses, to make room");
+         in_mebibytes(copy.description.bytes()) + "), which is not in use, to make room");
     room = room_at(options_.memory);
   }
   check_room("the shards of " + cache_.string(), needed, options_.memory);
@@ -647,7 +646,7 @@ fs::path find_copied_files(const fs::path& cache, const fs::path& memory) {
     if (!digest.empty() && digest != row.cache_digest) {
       throw UsageError(memory.string() + " has copies of two caches that were at " +
                        cache.string() + ", " + digest + " and " + row.cache_digest +
-                       "; drop the one that is not meant by: winnow cache drop DIGEST");
+                       "; drop the wrong one with: winnow cache drop DIGEST");
     }
     digest = row.cache_digest;
     found = files;

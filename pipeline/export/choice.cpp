@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "common/count_of.h"
 #include "common/error.h"
 #include "pipeline/export/names.h"
 
@@ -66,8 +67,8 @@ FolderPlan plan_folders(const Manifest& manifest, const dedup::Fingerprints& tab
     like_a_split = like_a_split || parse_split(name).value_or(Split::kNone) != Split::kNone;
   }
   if (several > 0) {
-    throw UsageError(std::to_string(several) +
-                     " samples have more than one label, which folders cannot say; export them "
+    throw UsageError(count_of(several, "sample has", "samples have") +
+                     " more than one label, which folders cannot express; export them "
                      "with --as webdataset");
   }
   const bool one_split = std::ranges::count(splits, true) <= 1;

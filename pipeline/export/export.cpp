@@ -166,13 +166,12 @@ void check_options(const Cache& cache, const ExportOptions& options) {
   const bool links = options.source.link != Link::kNone;
   const bool from_source = !options.source.folders.empty();
   if (!options.removed_to.empty() && (!tree || options.selection.empty())) {
-    throw UsageError(
-        "only a tree has another one of what a selection removes beside it; use --as tree and "
-        "--selection with --removed");
+    throw UsageError("--removed needs --as tree and --selection");
   }
   if (links && !tree && !folder) {
     throw UsageError(
-        "only a tree or an image folder can hold links to images; use --as tree or image-folder");
+        "only a tree or an image folder can contain links to images; use --as tree or "
+        "image-folder");
   }
   if (links && !from_source) {
     throw UsageError(
@@ -196,8 +195,8 @@ void check_options(const Cache& cache, const ExportOptions& options) {
   }
   if (links && folder && store != "original") {
     throw UsageError(from +
-                     " holds pixels, not the files they came from; "
-                     "leave out --link, or ingest with --store original");
+                     " has pixels, not the files they came from; leave out --link, or ingest with "
+                     "--store original");
   }
 }
 

@@ -163,15 +163,15 @@ std::vector<std::size_t> rows_for(const Cache& cache, dedup::Fingerprints& table
           : choose(table, choice.split, selection ? &*selection : nullptr, false).rows;
   if (choice.label) rows = rows_of_class(cache.manifest(), table, rows, *choice.label);
   if (!rows.empty()) return rows;
-  throw UsageError(cache.paths().root.string() + " has no such samples to show; see winnow info " +
+  throw UsageError(cache.paths().root.string() + " has no such samples; see winnow info " +
                    cache.paths().root.string());
 }
 
 void check_pictures(const Cache& cache) {
   if (!cache.manifest().shards.empty()) return;
-  throw UsageError(cache.paths().root.string() +
-                   " holds fingerprints only, and no pictures to show; ingest with --store "
-                   "original or raw");
+  throw UsageError(
+      cache.paths().root.string() +
+      " has fingerprints only and no pictures to show; ingest with --store original or raw");
 }
 
 using Colour = std::array<std::uint8_t, 3>;

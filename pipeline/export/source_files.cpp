@@ -98,7 +98,7 @@ void make_link(const fs::path& target, const fs::path& at, Link kind) {
   const bool refused = fault_before("link.create", at);
   const bool made = !refused && link() == 0;
   if (!made && !refused && errno == EXDEV) {
-    throw UsageError("hard links cannot reach from " + at.parent_path().string() + " to " +
+    throw UsageError("hard links are not possible from " + at.parent_path().string() + " to " +
                      target.string() +
                      " on another file system; export there, or use --link symbolic, or copies "
                      "without --link");

@@ -20,9 +20,9 @@ void check_is_free(const fs::path& to, bool folder) {
   const fs::file_type type = fs::symlink_status(to, error).type();
   if (type == fs::file_type::not_found) return;
   if (folder && type == fs::file_type::directory && fs::is_empty(to, error) && !error) return;
-  throw UsageError(to.string() +
-                   " is there already, and an export replaces nothing; name another, or move it "
-                   "away");
+  throw UsageError(
+      to.string() +
+      " already exists, and an export replaces nothing; choose another, or move it away");
 }
 
 void check_are_apart(const fs::path& one, const fs::path& other) {
@@ -31,7 +31,7 @@ void check_are_apart(const fs::path& one, const fs::path& other) {
   const auto [end_of_a, end_of_b] = std::ranges::mismatch(a, b);
   if (end_of_a != a.end() && end_of_b != b.end()) return;
   throw UsageError(one.string() + " and " + other.string() +
-                   " would lie in one another; name two folders that are apart");
+                   " would be inside one another; name two separate folders");
 }
 
 Workbench::Workbench(fs::path to) : to_(std::move(to)), root_(to_.string() + ".export") {

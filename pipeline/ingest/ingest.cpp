@@ -117,10 +117,10 @@ void remove_those_there(std::vector<DescribedSource>& sources, const Manifest& b
     const auto same_name = [&](const SourceInfo& old) { return old.name == source.info.name; };
     if (std::ranges::any_of(base.sources, same)) return true;
     if (std::ranges::any_of(base.sources, same_name)) {
-      throw UsageError(out.string() + " has a source called '" + source.info.name +
-                       "' with other files: what was ingested must not change; give new files as a "
-                       "source of another name (a link to it will do), or ingest all into a new "
-                       "cache");
+      throw UsageError(
+          out.string() + " already has a source called '" + source.info.name +
+          "' with other files, and ingested sources must not change; add new files as a source of "
+          "another name (a link to the folder will do), or ingest everything into a new cache");
     }
     return false;
   });
@@ -285,7 +285,7 @@ std::vector<NamedPart> all_parts(const CachePaths& paths, const Job& job) {
     std::string name = shard_name(job.sources[shard.source], shard);
     auto part = read_part(paths, name, job.key);
     if (!part) {
-      throw Error("what a rank made of shard " + name + " cannot be seen by rank 0 in " +
+      throw Error("the output of a rank for shard " + name + " cannot be seen by rank 0 in " +
                   paths.root.string() +
                   "; give all ranks the same folder on a file system they share");
     }
@@ -306,9 +306,12 @@ void require_an_image(const CachePaths& paths, const std::vector<NamedPart>& par
   for_each_piece(paths, parts.front().name, [&](const std::string& ledger, const auto&) {
     if (!first) first = parse_ledger(ledger, "a part").front();
   });
-  throw RefusedError(
-      "none of the " + std::to_string(inputs) + " inputs could be read: the first, " + first->name +
-      ", is " + std::string(fate_name(first->fate)) + " (" + first->reason + "); nothing was kept");
+  const std::string which =
+      inputs == 1 ? "the only input could not be read: "
+                  : "none of the " + std::to_string(inputs) + " inputs could be read: the first, ";
+  throw RefusedError(which + first->name + (inputs == 1 ? " is " : ", is ") +
+                     std::string(fate_name(first->fate)) + " (" + first->reason +
+                     "); nothing was kept");
 }
 
 bool is_nothing_to_do(const Job& job) {
@@ -538,14 +541,13 @@ class Ingest {
     const auto ranks = static_cast<std::size_t>(comm_.size());
     const std::size_t shards =
         (job_.shards.size() + ranks - 1 - static_cast<std::size_t>(comm_.rank())) / ranks;
-    std::string text = "stopped before the end of the ingest into " + paths_.root.string() + ": " +
-                       std::to_string(finished) + " of " + std::to_string(shards) +
-                       (shards == 1 ? " shard is" : " shards are") +
-                       " finished and kept, the rest begins anew; run the same command again to "
-                       "go on";
+    std::string text =
+        "stopped during the ingest into " + paths_.root.string() + ": " + std::to_string(finished) +
+        " of " + std::to_string(shards) + (shards == 1 ? " shard is" : " shards are") +
+        " finished and kept, the others start again; run the same command again to continue";
     if (finished < shards && shards < 4) {
       text += " (shards are cut at " + in_mebibytes(options_.shard_bytes) +
-              " of input: with smaller ones more is kept)";
+              " of input: smaller shards keep more)";
     }
     return text;
   }

@@ -18,7 +18,7 @@ void check_variants(const IngestOptions& options) {
   const VariantSettings& v = options.variants;
   if (v == VariantSettings{}) return;
   if (v.copies < 1 || v.height_px < 1 || v.width_px < 1) {
-    throw UsageError("what is augmented needs at least 1 copy of at least 1 x 1 px, not " +
+    throw UsageError("--augment needs at least 1 copy of at least 1 x 1 px, not " +
                      std::to_string(v.copies) + " of " + std::to_string(v.width_px) + " x " +
                      std::to_string(v.height_px));
   }
@@ -28,22 +28,23 @@ void check_variants(const IngestOptions& options) {
   }
   if (v.recipe != Recipe::kNone && v.copies == 1) {
     throw UsageError(
-        "of one copy every epoch would see the same crop; ask for 2 or more, as many "
-        "as there is room for");
+        "with one copy every epoch would see the same crop; ask for at least 2, as many as fit on "
+        "the disk");
   }
   if (mixes(v.recipe)) {
     throw UsageError(
-        "mixup and cutmix mix the samples of a batch, which there is none of before training; "
-        "leave them out here and give them to winnow train --augment");
+        "mixup and cutmix mix the samples of a batch, and batches exist only in training; leave "
+        "them out here and use them with winnow train --augment");
   }
   if (options.store == Store::kNone) {
     throw UsageError("nothing is stored, so nothing can be augmented; leave out one of the two");
   }
   if (options.store != Store::kRaw) {
-    throw UsageError("what is augmented is stored as pixels; leave out the original bytes");
+    throw UsageError(
+        "augmented images are stored as pixels, not as original bytes; use --store raw");
   }
   if (options.resize.short_side_px > 0) {
-    throw UsageError("what is augmented is stored in the size it says; leave out the resize");
+    throw UsageError("augmented images have a size of their own; leave out the resize");
   }
   const auto side = [](int px) { return static_cast<std::uint64_t>(px); };
   constexpr std::uint64_t kMostCopies = 65'535;
@@ -98,7 +99,8 @@ IngestOptions options_of(const Manifest& manifest) {
   const CacheSettings& settings = manifest.settings;
   const auto store = std::ranges::find(kStores, settings.store, store_name);
   if (store == kStores.end()) {
-    throw FormatError("'settings.store' of the manifest is no way to store images; ingest again");
+    throw FormatError(
+        "'settings.store' of the manifest is not a known way to store images; ingest again");
   }
   IngestOptions options;
   options.store = *store;
@@ -129,8 +131,8 @@ void check_options(const IngestOptions& options) {
   const bool takes_all_pixels = options.store == Store::kRaw || options.resize.short_side_px > 0;
   if (dedup::common_scale(options.hashes) > 1 && takes_all_pixels) {
     throw UsageError("with the hash " + options.hashes.front() +
-                     " pictures are not decoded whole, and what is to be stored is made of all "
-                     "pixels; store the original bytes or nothing, or leave out the scale");
+                     " pictures are decoded at a smaller scale, but storing pixels needs all of "
+                     "them; store the original bytes or nothing, or leave out the scale");
   }
   if (options.shard_bytes == 0) throw UsageError("shards must hold more than 0 bytes");
   if (options.work.memory_bytes > 0 && options.work.memory_bytes < 1u << 20) {
@@ -144,16 +146,17 @@ void check_options(const IngestOptions& options) {
     throw UsageError("the quality of JPEGs is 1 to 100, not " +
                      std::to_string(options.resize.quality));
   }
-  if (options.decode.max_scans < 1) throw UsageError("JPEGs have one scan at least; allow more");
+  if (options.decode.max_scans < 1) throw UsageError("JPEGs have at least one scan; allow more");
   if (options.work.threads < 0) throw UsageError("the number of threads must not be negative");
   if (options.work.readers < 1) throw UsageError("an ingest needs at least one thread that reads");
   if (options.target.retry && (options.target.into || options.target.left_out != nullptr)) {
     throw UsageError(
-        "what could not be read is asked for again by itself; add to the cache or "
-        "leave duplicates out of a new one in another ingest");
+        "--retry-failed works alone; add to the cache, or leave duplicates out of a new one, in "
+        "another ingest");
   }
   if (options.target.into && options.target.left_out != nullptr) {
-    throw UsageError("duplicates are left out of new caches only; add to this one and compact it");
+    throw UsageError(
+        "duplicates can be left out of new caches only; add to this one, then compact it");
   }
 }
 

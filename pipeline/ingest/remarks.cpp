@@ -3,6 +3,7 @@
 #include <charconv>
 #include <cmath>
 
+#include "common/count_of.h"
 #include "common/error.h"
 
 namespace winnow::pipeline {
@@ -49,18 +50,18 @@ std::string refusal(const Gate& gate, const std::map<std::string, std::uint64_t>
   }
   const std::uint64_t bad = inputs - classes.at("ok") - left_out;
   const std::uint64_t truncated = classes.at("truncated");
-  const std::string of_all = " of " + std::to_string(inputs) + " inputs";
+  const std::string of_all = " of " + count_of(inputs, "input");
   const std::string unreadable =
       std::to_string(bad) + of_all + " could not be read" + (bad > 0 ? " (" + list + ")" : "");
   if (gate.fail_on == Gate::FailOn::kTruncated && truncated > 0) {
-    return std::to_string(truncated) + of_all + " end early and --fail-on truncated allows none";
+    return std::to_string(truncated) + of_all + " end early, but --fail-on truncated allows none";
   }
   if (gate.fail_on == Gate::FailOn::kError && bad > 0) {
-    return unreadable + " and --fail-on error allows none";
+    return unreadable + ", but --fail-on error allows none";
   }
   if (gate.fail_on == Gate::FailOn::kWarning && bad + warned > 0) {
     return unreadable + ", " + std::to_string(warned) +
-           " with warnings, and --fail-on warning allows none";
+           " with warnings, but --fail-on warning allows none";
   }
   if (!gate.max_bad) return "";
   const Gate::Limit& limit = *gate.max_bad;
@@ -70,7 +71,7 @@ std::string refusal(const Gate& gate, const std::map<std::string, std::uint64_t>
   std::string number = std::to_string(limit.value);
   number.erase(number.find_last_not_of('0') + 1);
   if (number.ends_with('.')) number.pop_back();
-  return unreadable + " and --max-bad allows " + number + (limit.percent ? "%" : "");
+  return unreadable + ", but --max-bad allows " + number + (limit.percent ? "%" : "");
 }
 
 }  // namespace winnow::pipeline

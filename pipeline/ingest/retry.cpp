@@ -6,6 +6,7 @@
 #include <span>
 #include <utility>
 
+#include "common/count_of.h"
 #include "common/error.h"
 #include "pipeline/store/shard_file.h"
 
@@ -33,10 +34,10 @@ Booked booked_in(const Cache& base) {
 
 void check_nothing_is_left_out(const Cache& base) {
   if (base.manifest().settings.dropped.empty()) return;
-  throw UsageError(base.paths().root.string() +
-                   " is without its duplicates, and which they would be with more inputs is not "
-                   "known here; retry in the cache that it was compacted from and compact that, or "
-                   "ingest into a new cache");
+  throw UsageError(
+      base.paths().root.string() +
+      " was made without its duplicates, and new inputs may change which they are; retry in the "
+      "cache that it was compacted from and compact that, or ingest into a new cache");
 }
 
 bool is_as_it_was(const DescribedSource& source, const SourceInfo& old, const OtherBytes& bytes) {
@@ -58,7 +59,7 @@ bool is_as_it_was(const DescribedSource& source, const SourceInfo& old, const Ot
   }
   throw UsageError(
       "'" + source.name + "' is not the source that " + root + " was made of, which had " +
-      std::to_string(old->inputs) + " inputs and now has " + std::to_string(source.inputs) +
+      count_of(old->inputs, "input") + " and now has " + std::to_string(source.inputs) +
       ": only inputs that could not be read may have changed; give the flags it was read with, or "
       "ingest what is there now into a new cache");
 }

@@ -68,15 +68,14 @@ std::string bottleneck(const StageTimes& times) {
   const double share = std::max(workers_share(times), busy_share(times, stage));
   if (share < kIdle) {
     return "no stage was busy for more than " + whole_percent(share) +
-           " of the time: most of it went into starting, and into putting the cache together";
+           " of the time: most of it went into starting and into assembling the cache";
   }
   const std::string more = "more cores make it faster (--threads, or another machine)";
   switch (stage) {
     case Stage::kRead:
       return "reading is the slowest stage: " + threads_of(times, stage, "thread") +
              " waited for the source " + whole_percent(share) +
-             " of the time; a faster disk or network helps, or archives instead of many small "
-             "files";
+             " of the time; use a faster disk or network, or archives instead of many small files";
     case Stage::kDecode:
       return of_workers(times, stage, "decoding", more);
     case Stage::kFingerprint:
@@ -88,7 +87,7 @@ std::string bottleneck(const StageTimes& times) {
   }
   return "writing is the slowest stage: " + threads_of(times, stage, "thread") +
          " waited for the cache's disk " + whole_percent(share) +
-         " of the time; a faster disk helps, --memory, or storing less (--store original)";
+         " of the time; use a faster disk, --memory, or store less (--store original)";
 }
 
 }  // namespace winnow::pipeline

@@ -51,10 +51,9 @@ void remove_files(const CachePaths& paths) {
 }
 
 [[noreturn]] void refuse_finished(const fs::path& out) {
-  throw UsageError(
-      out.string() +
-      " already holds a finished cache; remove it or choose another --out, or ask again "
-      "for what it could not read with --retry-failed");
+  throw UsageError(out.string() +
+                   " already contains a finished cache; remove it, choose another --out, or retry "
+                   "its unreadable inputs with --retry-failed");
 }
 
 bool same_file(const Fd& fd, const fs::path& path) {
@@ -75,7 +74,7 @@ Fd lock_marker(const CachePaths& paths) {
     fault_after("file.create", paths.unfinished());
     if (::flock(fd.get(), LOCK_EX | LOCK_NB) != 0) {
       if (errno != EWOULDBLOCK) throw_errno("cannot lock " + paths.unfinished().string());
-      throw UsageError("another winnow is at work in " + paths.root.string() +
+      throw UsageError("another winnow is working in " + paths.root.string() +
                        "; wait for it or choose another --out");
     }
     // Its holder may have finished and removed it between the two calls.

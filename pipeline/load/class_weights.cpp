@@ -39,7 +39,7 @@ std::map<std::string, double> read_weights(const std::filesystem::path& file) {
     }
     if (line == 1 && row[0] == "class" && row[1] == "weight") return;
     if (!weights.emplace(row[0], parse_weight(row[1], where)).second) {
-      throw UsageError(where + " names class '" + row[0] + "' again; leave one line of it");
+      throw UsageError(where + " names class '" + row[0] + "' again; keep one line for it");
     }
   });
   reader.feed(read_list_text(file));
@@ -55,7 +55,7 @@ std::map<std::string, double> read_weights(const std::filesystem::path& file) {
 ClassWeights parse_class_weights(const std::string& text) {
   if (text == "balanced") return {.balanced = true};
   if (!std::filesystem::exists(text)) {
-    throw UsageError("--class-weights " + text + " is neither balanced nor a file that is there");
+    throw UsageError("--class-weights " + text + " is neither balanced nor an existing file");
   }
   return {.of = read_weights(text)};
 }
@@ -70,7 +70,7 @@ std::vector<double> class_factors(const ClassWeights& weights, const SampleLabel
   }
   if (!unknown.empty()) {
     throw UsageError("--class-weights names '" + unknown.begin()->first +
-                     "', which is no class of the cache; winnow info lists them");
+                     "', which is not a class of the cache; winnow info lists them");
   }
   if (!weights.balanced) return factors;
   std::vector<double> counts(classes.size());

@@ -48,8 +48,8 @@ std::shared_ptr<const Cache> open_cache(const std::filesystem::path& root,
   std::error_code ignored;
   if (std::filesystem::is_directory(shards, ignored) && storage_at(shards) == Storage::kNetwork) {
     throw UsageError(shards.string() +
-                     " is on a network file system, which shards are not mapped from; read them "
-                     "from a copy by --memory, or by --memory-dir on a local disk");
+                     " is on a network file system, from which shards are not mapped; read them "
+                     "from a copy with --memory, or with --memory-dir on a local disk");
   }
   const bool elsewhere = !placement.files_at.empty();
   return std::make_shared<const Cache>(Cache::open(elsewhere ? placement.files_at : root, options));

@@ -63,7 +63,7 @@ auto naming(const Cache& cache, const std::vector<Request>& requests, Work work)
 
 void check_options(const LoadOptions& options) {
   if (options.threads < 1 || options.batches_ahead < 1) {
-    throw UsageError("loading needs at least one thread and one batch ahead, not " +
+    throw UsageError("the loader needs at least one thread and one batch ahead, not " +
                      std::to_string(options.threads) + " and " +
                      std::to_string(options.batches_ahead));
   }
@@ -83,7 +83,7 @@ std::size_t sample_bytes(const Geometry& geometry) {
 RecordView received_record(BytesView pack, SampleId id) {
   const std::string where = "record " + std::to_string(id) + ", as another rank sent it,";
   const FoundRecord found = find_record(pack, id, where);
-  if (!found.found) throw FormatError(where + " is another record; start the job again");
+  if (!found.found) throw FormatError(where + " is a different record; start the job again");
   return found.record;
 }
 

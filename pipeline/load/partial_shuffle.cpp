@@ -48,7 +48,7 @@ void check_shuffle(const Lanes& lanes, double fraction) {
   }
   if (lanes.count < 1 || lanes.count > lanes.batch) {
     throw UsageError("a batch of " + std::to_string(lanes.batch) + " has no row for each of " +
-                     std::to_string(lanes.count) + " partitions; take from 1 to " +
+                     std::to_string(lanes.count) + " partitions; choose 1 to " +
                      std::to_string(lanes.batch) + " by --partitions");
   }
 }

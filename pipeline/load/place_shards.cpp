@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "common/comm/agreement.h"
+#include "common/count_of.h"
 #include "common/error.h"
 #include "pipeline/copies/peer_copy.h"
 #include "pipeline/store/cache.h"
@@ -46,11 +47,11 @@ Placement divide(const Manifest& manifest, const PlaceOptions& options, comm::Co
   const bool by_partition = !placement.partitions.empty();
   if (by_partition && !std::ranges::is_sorted(placement.nodes)) {
     note(options,
-         "ranks that follow one another are on different machines, so that most samples travel; "
-         "with --map-by slot only those do that the shuffle exchanges");
+         "neighbouring ranks are on different machines, so most samples cross the network; with "
+         "--map-by slot only those that the shuffle exchanges do");
   }
   const int replicas = options.machines.replicas;
-  std::string what = std::to_string(placement.held.size()) + " machines hold the " +
+  std::string what = count_of(placement.held.size(), "machine holds", "machines hold") + " the " +
                      (by_partition ? "partitions, " : "shards, ") +
                      (replicas == 1 ? "each its part" : std::to_string(replicas) + " copies");
   if (placement.parts) what += ": " + sizes_of(*placement.parts, manifest.shards);
@@ -81,7 +82,7 @@ bool wants_copy(const fs::path& cache, const PlaceOptions& options) {
   if (options.when == CopyWhen::kNeeded) {
     if (storage != Storage::kNetwork) return false;
     note(options, shards.string() +
-                      " is on a network file system, which shards are not mapped from: they are "
+                      " is on a network file system, from which shards are not mapped: they are "
                       "read from a copy in " +
                       options.copy.memory.string());
     return true;
@@ -111,8 +112,9 @@ PlacedShards share_shards(const fs::path& cache, const PlaceOptions& options, bo
   const SharedCache shared = share_cache(cache, options.copy.memory, has, comm);
   if (!shared.givers.empty() && shared.givers.size() < has.size()) {
     note(options, std::to_string(has.size() - shared.givers.size()) + " of " +
-                      std::to_string(has.size()) + " ranks do not have " + cache.string() +
-                      ": they get it from the others");
+                      std::to_string(has.size()) + " ranks " +
+                      (has.size() - shared.givers.size() == 1 ? "does" : "do") + " not have " +
+                      cache.string() + ": it is copied from the others");
   }
   ShareOptions share{.wants_copy = wants, .segment_bytes = options.segment_bytes};
   comm::on_all(comm, [&] {
@@ -182,7 +184,7 @@ PlacedShards place_shards(const fs::path& cache, const PlaceOptions& options,
     } else {
       throw UsageError("there is no cache at " + cache.string() + " here, as there is on rank " +
                        std::to_string(first - has.begin()) +
-                       "; with --memory it is got from the machines that have it");
+                       "; with --memory it is copied from the machines that have it");
     }
   });
   const bool wants = wanting[0] > 0;

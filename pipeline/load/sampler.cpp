@@ -26,7 +26,7 @@ constexpr std::array<Named<Sampling>, 4> kSamplings{{{"uniform", Sampling::kUnif
 
 [[noreturn]] void throw_labels(SampleId id, const std::string& has) {
   throw UsageError("sample " + std::to_string(id) + " has " + has +
-                   "; take --sampling uniform, or another that suits the labels");
+                   "; use --sampling uniform, or another that suits the labels");
 }
 
 std::span<const std::int32_t> labels_at(const SampleSet& samples, const SampleLabels& labels,
@@ -111,9 +111,9 @@ void check_shuffle_of(const SamplingOptions& options) {
   const ShuffleOptions& shuffle = options.shuffle;
   if (shuffle.fraction == 1) return;
   if (options.sampling != Sampling::kUniform) {
-    throw UsageError("--sampling " + std::string(sampling_name(options.sampling)) +
-                     " shuffles all samples together; leave out --shuffle-fraction, or take "
-                     "--sampling uniform");
+    throw UsageError(
+        "--sampling " + std::string(sampling_name(options.sampling)) +
+        " shuffles all samples together; leave out --shuffle-fraction, or use --sampling uniform");
   }
   check_shuffle({shuffle.batch, static_cast<std::uint64_t>(shuffle.partitions)}, shuffle.fraction);
 }
@@ -158,8 +158,9 @@ void Sampler::group_by_class(const SampleLabels& labels) {
   for (std::size_t place = 0; place < samples_.size(); ++place) {
     const auto own = labels_at(samples_, labels, place);
     if (own.size() != 1) {
-      throw_labels(samples_.ids[first_row(samples_, place)],
-                   std::to_string(own.size()) + " labels, and balanced classes are for one each");
+      throw_labels(
+          samples_.ids[first_row(samples_, place)],
+          std::to_string(own.size()) + " labels, but balanced classes need one label per sample");
     }
     places[own.front()].push_back(static_cast<std::uint32_t>(place));
   }

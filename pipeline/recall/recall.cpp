@@ -55,9 +55,9 @@ std::vector<std::vector<EditRecall>> measure_recall(const Cache& cache,
                                                     const RecallOptions& options,
                                                     const ProgressSink& progress) {
   if (cache.manifest().shards.empty()) {
-    throw UsageError(cache.paths().root.string() +
-                     " holds fingerprints only, and no pictures to edit; ingest with --store "
-                     "original or raw");
+    throw UsageError(
+        cache.paths().root.string() +
+        " has fingerprints only and no pictures to edit; ingest with --store original or raw");
   }
   std::vector<SampleId> ids;
   {

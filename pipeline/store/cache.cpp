@@ -65,15 +65,14 @@ ReadManifest read_manifest(const CachePaths& paths) {
   if (!fs::exists(paths.manifest(), ignored)) {
     if (fs::exists(paths.unfinished(), ignored)) {
       throw UsageError(root +
-                       " holds a cache that was not finished; run the command that was making it "
-                       "again: winnow ingest SOURCE "
-                       "--out " +
+                       " holds a cache that was not finished; repeat the command that was making "
+                       "it: winnow ingest SOURCE --out " +
                        root + ", or winnow compact");
     }
-    throw UsageError(root +
-                     " is not a winnow cache: it has no manifest.json; make one of it with: "
-                     "winnow ingest " +
-                     root + " --out CACHE");
+    throw UsageError(
+        root +
+        " is not a winnow cache: it has no manifest.json; make one from it with: winnow ingest " +
+        root + " --out CACHE");
   }
   const std::string text = read_text(paths.manifest());
   return {parse_manifest(text, paths.manifest().string()), std::string(stated_digest(text))};

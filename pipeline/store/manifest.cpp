@@ -273,8 +273,7 @@ void check_version(const JsonReader& in, const std::string& where) {
   const std::string format = in.at("format").text();
   if (format == "winnow-index") {
     throw UsageError(std::filesystem::path(where).parent_path().string() +
-                     " is an index of fingerprints, not a cache; winnow index --help tells what "
-                     "can be done with it");
+                     " is an index of fingerprints, not a cache; see winnow index --help");
   }
   if (format != kFormat) in.fail("is not the manifest of a winnow cache");
   const std::uint64_t version = in.at("version").number();

@@ -37,7 +37,7 @@ TEST(ClassFactors, AreThoseGivenAndElseOne) {
       [] {
         class_factors({.of = {{"cow", 2}}}, kLabels, kClasses);
       },
-      ThrowsMessage<UsageError>(HasSubstr("names 'cow', which is no class")));
+      ThrowsMessage<UsageError>(HasSubstr("names 'cow', which is not a class")));
 }
 
 TEST(WeighClasses, MultipliesAndLeavesOutWhatWeighsNothing) {
@@ -100,7 +100,7 @@ TEST_F(ClassWeightFile, IsRefusedByTheLineThatIsWrong) {
   }
   refuses("class,weight\n", "names no class");
   EXPECT_THAT([] { parse_class_weights("/nowhere/weights.csv"); },
-              ThrowsMessage<UsageError>(HasSubstr("neither balanced nor a file")));
+              ThrowsMessage<UsageError>(HasSubstr("neither balanced nor an existing file")));
 }
 
 }  // namespace winnow::pipeline::class_weights_test

@@ -524,7 +524,7 @@ TEST(Ingest, RefusesWhatIsNotItsOwn) {
   run(source, folder / "cache", small_shards());
   EXPECT_NE(message_of<UsageError>([&] {
               run(source, folder / "cache", small_shards());
-            }).find("already holds a finished cache"),
+            }).find("already contains a finished cache"),
             std::string::npos);
   EXPECT_NO_THROW(Cache::open(folder / "cache", {Verify::kBlocks}));
   EXPECT_FALSE(fs::exists(CachePaths{folder / "cache"}.unfinished()));
@@ -554,7 +554,7 @@ TEST(Ingest, OneAtATime) {
       const FakeSource other = make_source(2, 3);
       EXPECT_NE(message_of<UsageError>([&] {
                   run(other, out, small_shards());
-                }).find("another winnow is at work"),
+                }).find("another winnow is working"),
                 std::string::npos);
       EXPECT_THROW(remove_cache(out), UsageError);
     });

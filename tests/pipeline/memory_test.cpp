@@ -375,7 +375,7 @@ TEST_F(Copy, IsNotMadeOverWhatIsNotOurs) {
   const fs::path folder = get().folder();
   fs::rename(folder, memory_ / "elsewhere");
   fs::create_directory_symlink(memory_ / "elsewhere", folder);
-  EXPECT_TRUE(has(message_of<UsageError>([&] { get(); }), "is a link or another user's"));
+  EXPECT_TRUE(has(message_of<UsageError>([&] { get(); }), "is a link or belongs to another user"));
 }
 
 TEST_F(Copy, OfACacheThatWasReplacedIsNotReadFor) {

@@ -44,7 +44,7 @@ TEST(Gate, WhatWasLeftOutIsNotBad) {
   auto some = classes(6, 0, 1);
   some["duplicate"] = 3;
   EXPECT_EQ(refusal({.fail_on = FailOn::kError, .max_bad = {}}, some, 0),
-            "1 of 10 inputs could not be read (1 corrupt) and --fail-on error allows none");
+            "1 of 10 inputs could not be read (1 corrupt), but --fail-on error allows none");
   EXPECT_EQ(refusal({.fail_on = FailOn::kNone, .max_bad = parse_max_bad("1")}, some, 0), "");
   some.at("corrupt") = 0;
   EXPECT_EQ(refusal({.fail_on = FailOn::kWarning, .max_bad = parse_max_bad("0")}, some, 0), "");
@@ -66,9 +66,9 @@ TEST(Gate, EachLevelIncludesTheOnesBefore) {
       EXPECT_EQ(!why.empty(), level >= c.mildest) << why;
     }
   }
-  EXPECT_EQ(refusal({.fail_on = FailOn::kError, .max_bad = {}}, classes(6, 3, 1), 2),
-            "4 of 10 inputs could not be read (1 corrupt, 3 truncated) and --fail-on error allows "
-            "none");
+  EXPECT_EQ(
+      refusal({.fail_on = FailOn::kError, .max_bad = {}}, classes(6, 3, 1), 2),
+      "4 of 10 inputs could not be read (1 corrupt, 3 truncated), but --fail-on error allows none");
 }
 
 TEST(Gate, MoreThanTheLimitIsTooMany) {
