@@ -113,7 +113,7 @@ def ingest(
     _check(out, options, folder)
     parts = _parts_of(source, split)
     if not parts:
-        raise UsageError("there is no item to ingest; give one at least")
+        raise UsageError("there is no item to ingest; give at least one")
     if retries and not all(part.is_sequence() for part in parts):
         raise UsageError("retries ask again for items by their numbers, and an iterator that raised is over; give a sequence, or leave "
                          "them out")  # fmt: skip

@@ -173,7 +173,7 @@ def report(*runs: str | os.PathLike[str], out: str | os.PathLike[str] | None = N
 def _read_run(path: str) -> Run:
     config = os.path.join(path, "config.json")
     if not os.path.exists(config):
-        raise UsageError(f"{path} holds no run; make one by winnow train")
+        raise UsageError(f"{path} contains no run; make one with winnow train")
     settings = _facts(_json_of(config))
     settings.pop("digest", None)  # it differs whenever any setting does
     evaluation = os.path.join(path, "evaluation.json")
@@ -186,7 +186,7 @@ def _json_of(path: str) -> Any:
         with open(path, encoding="utf-8") as file:
             return json.load(file, parse_constant=_refuse)
     except ValueError as error:
-        raise DataError(f"{path} is damaged: {error}; restore it, or train anew") from None
+        raise DataError(f"{path} is damaged: {error}; restore it, or train again") from None
 
 
 def _refuse(name: str) -> None:

@@ -110,7 +110,7 @@ def _rows_of(raw: bytearray, file: str) -> tuple[dict[str, dict[str, Any]], int]
             raise DataError(f"{file} ends too soon: it is cut short")
         at = last
     if begin + at != len(raw):
-        raise DataError(f"{file}: bytes are left over behind the tensors")
+        raise DataError(f"{file}: bytes are left over after the tensors")
     return rows, begin
 
 
@@ -150,7 +150,7 @@ def _tensor(raw: bytearray, begin: int, file: str, row: dict[str, Any], torch: A
     else:
         values = array
     if not _finite(values):
-        raise DataError(f"{file} holds values that are not finite; take weights from before that")
+        raise DataError(f"{file} contains NaN or infinity; use weights from an earlier checkpoint")
     if torch is None:
         return values
     if row["dtype"] == "BF16":
@@ -177,7 +177,7 @@ def _array(name: str, value: Any) -> tuple[str, NDArray[Any]]:
         raise UsageError(f"{name} is a {type(value).__name__}, and weights are tensors of torch or arrays of numpy")
     array = numpy.asarray(value)
     if not _finite(array):
-        raise UsageError(f"{name} holds values that are not finite; save weights from before that")
+        raise UsageError(f"{name} contains NaN or infinity; save weights from before that")
     if bits is not None:
         return "BF16", bits
     for dtype, kind in _NUMPY.items():

@@ -133,13 +133,13 @@ class Audit(Case):
 
     def test_review_wants_issues_of_one_picture_and_an_audit(self):
         cache = self.cache()
-        self.refused(2, ["near_duplicate is not told of one picture", "without --issues"], "review", cache, "--issues", "near_duplicate")
+        self.refused(2, ["near_duplicate cannot be found for a single picture", "without --issues"], "review", cache, "--issues", "near_duplicate")
         self.refused(2, ["'ugly'", "over_exposed"], "review", cache, "--issues", "ugly")
         self.refused(2, ["excludes"], "review", cache, "--issues", "dark", "--sample", "3")
         self.refused(2, ["no selection"], "review", cache, "--issues", "dark", "--name", "other")
         old = self.folder / "old"
         shutil.copytree(OLD, old)
-        self.refused(2, ["before winnow audited them"], "review", old, "--issues")
+        self.refused(2, ["without an audit"], "review", old, "--issues")
 
     def test_the_report_has_pictures(self):
         page = self.folder / "page.html"
@@ -164,7 +164,7 @@ class Audit(Case):
     def test_older_caches_say_so(self):
         old = self.folder / "old"
         shutil.copytree(OLD, old)
-        before = "before winnow audited them"
+        before = "without an audit"
         self.refused(2, [before], "info", old, "--issues")
         self.refused(2, [before], "dedup", old, "--drop-issues", "dark")
         self.ok("info", old, "--report", self.folder / "old.html")

@@ -149,7 +149,7 @@ class Sources(BadUse):
             for name in ("train/Cat", "train/dog", "val/cat", "val/dog"):
                 self.write_ppm(root / name / f"{i}.ppm", self.image(16, seed=None), 16)
         cache = self.folder / "cache"
-        spelled, unseen = "'Cat' and 'cat'", "1 class is in val or test and not in train, so no training sees it: 'cat'"
+        spelled, unseen = "'Cat' and 'cat'", "1 class is in val or test but not in train, so training never sees it: 'cat'"
         page = self.folder / "page.html"
         for told in (self.ok("ingest", root, "--out", cache, "--report", page).err, page.read_text().replace("&#39;", "'"),
                      self.ok("dedup", root, "--hash", "exact").err,
@@ -162,7 +162,7 @@ class Sources(BadUse):
         (root / "val/cat").rename(root / "val/Cat")
         told = self.ok("ingest", root, "--out", self.folder / "mended").err
         self.assertNotIn("spell them alike", told)
-        self.assertNotIn("no training sees", told)
+        self.assertNotIn("training never sees", told)
 
     def test_what_is_there_in_place_of_an_image_is_named(self):
         root = self.folder / "photos"
@@ -440,7 +440,7 @@ class Flags(BadUse):
         self.refused_without_a_trace(2, ["--epochs"], "--config", config, *train)
         for text, line in (("[train\nlr = 0.1\n", 1), ("[train]\nlr 0.1\n", 2), ("[train]\nlr = 0.1\n= 'lenet'\n", 3)):
             config.write_text(text)
-            self.refused_without_a_trace(2, ["job.toml", f"line {line} ", "no TOML"], "--config", config, *train)
+            self.refused_without_a_trace(2, ["job.toml", f"line {line} ", "not valid TOML"], "--config", config, *train)
         config.write_text("[train]\nepochs = -1\n")
         for words in (["--config", config, *train], [*train, "--config", config], [*train, f"--config={config}"]):
             self.refused_without_a_trace(2, ["--epochs"], *words)
@@ -613,8 +613,8 @@ class Training(BadUse):
 
         cut(steps[1])
         went_on = self.ok(*train, "--resume", "auto")
-        self.assertIn(f"passed over: {steps[1] / 'model.safetensors'} is damaged", went_on.err)
-        self.assertIn(f"going on from {steps[0]}", went_on.err)
+        self.assertIn(f"skipped: {steps[1] / 'model.safetensors'} is damaged", went_on.err)
+        self.assertIn(f"resuming from {steps[0]}", went_on.err)
         for file in ("model.safetensors", "optimizer.safetensors"):
             self.assertEqual(tensors(out / "checkpoints" / "latest" / file),
                              tensors(self.folder / "whole" / "checkpoints" / "latest" / file))
@@ -684,7 +684,7 @@ class Training(BadUse):
     def test_a_batch_larger_than_the_data(self):
         cache = self.cache_of_digits(train=20)
         result = self.ok("train", cache, "--out", self.folder / "run", "--net", "lenet", "--batch-size", 64, "--epochs", 4)
-        self.assertIn("--batch-size 64 is more than the 20 training samples of an epoch", result.err)
+        self.assertIn("--batch-size 64 is larger than the 20 training samples of an epoch", result.err)
 
     def test_a_damaged_checkpoint_is_named_by_eval(self):
         cache = self.cache_of_digits()
@@ -695,7 +695,7 @@ class Training(BadUse):
             file.truncate(1000)
         for ranks in (0, 2):
             said = self.ok("eval", out, cache, ranks=ranks).err
-            self.assertEqual(said.count("passed over: "), 1, said)
+            self.assertEqual(said.count("skipped: "), 1, said)
             self.assertIn(f"step-{newest}/model.safetensors is damaged", said)
             self.assertIn(f"taking {out / 'checkpoints' / f'step-{older}'}", said)
 

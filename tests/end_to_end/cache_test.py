@@ -117,7 +117,7 @@ class Cache(Case):
         self.refused(2, ["bird"], "ingest", root, "--out", cache)
         self.assertFalse(cache.exists())
         self.ok("ingest", root, "--out", cache, "--allow-empty")
-        self.refused(2, ["already holds a finished cache"], "ingest", root, "--out", cache, "--allow-empty")
+        self.refused(2, ["already contains a finished cache"], "ingest", root, "--out", cache, "--allow-empty")
         self.refused(2, ["md5", "phash, dhash"], "dedup", cache, "--hash", "md5")
         self.refused(2, ["required"], "dedup")
         self.refused(2, ["empty"], "dedup", empty)

@@ -99,7 +99,7 @@ class Classes(Case):
             self.ok("train", self.shared / "plain", "--out", cut, *recipe, *more, "--max-steps", 3)
             for ranks, steps in ((2, 5), (0, 0)):
                 said = self.ok("train", self.shared / "turned", "--out", cut, *recipe, *more, "--max-steps", steps, "--resume", "auto", ranks=ranks)
-                self.assertIn("turned has the classes in another order than the run began with: they are matched by name", said.err)
+                self.assertIn("turned lists the classes in another order than when the run started: they are matched by name", said.err)
             for file in ("model.safetensors", "ema.safetensors"):
                 same = [tensors(run / "checkpoints" / "latest" / file) for run in (whole, cut)]
                 self.assertEqual(*same)

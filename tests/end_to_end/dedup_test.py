@@ -239,7 +239,7 @@ class Dedup(Case):
                         "--json").json()
         self.assertEqual((again["leaks"], again["removed"]), ([], 3))  # unchanged
         self.assertEqual(self.exported(cache, "again"), files)
-        self.refused(2, ["other splits than their own"], "compact", cache, "--selection", "move", "--out", self.folder / "y")
+        self.refused(2, ["samples to other splits"], "compact", cache, "--selection", "move", "--out", self.folder / "y")
         self.refused(2, ["train, val and test in some order"], "dedup", cache, "--split-order", "train,train,test")
         self.refused(2, ["can neither move nor weigh"], "ingest", self.source, "--out", self.folder / "z", "--drop",
                      "--drop-mode", "weight")
@@ -316,8 +316,8 @@ class Dedup(Case):
         index = self.folder / "index"
         self.ok("index", "add", index, cache, "--hash", "pdq")
         self.refused(2, ["--least-quality: must be at least 0 and at most 100"], "dedup", cache, "--least-quality", "nan")
-        self.refused(2, ["quality 50 and more only"], "index", "dedup", index, "--least-quality", 1)
-        self.refused(2, ["quality 50 and more only"], "index", "query", index, cache, "--least-quality", 1)
+        self.refused(2, ["quality 50 or more"], "index", "dedup", index, "--least-quality", 1)
+        self.refused(2, ["quality 50 or more"], "index", "query", index, cache, "--least-quality", 1)
         self.assertEqual(self.ok("index", "dedup", index, "--threshold", 8, "--least-quality", 100, "--json").json()["blank"], blank[3])
         found = [self.ok("index", "query", index, self.source, "--threshold", 8, *more).out for more in ((), ("--least-quality", 50))]
         self.assertEqual(found[0], found[1])
@@ -432,7 +432,7 @@ class Dedup(Case):
         # Refused before anything is read, whether it exists or not.
         nowhere = self.folder / "nowhere"
         self.refused(2, ["no issue 'ugly'", "known: dark"], "dedup", nowhere, "--drop-issues", "dark,ugly")
-        self.refused(2, ["near_duplicate is not told of one picture"], "dedup", nowhere, "--drop-issues", "near_duplicate")
+        self.refused(2, ["near_duplicate cannot be found for a single picture"], "dedup", nowhere, "--drop-issues", "near_duplicate")
         for verb in (["dedup"], ["index", "dedup"]):
             self.refused(2, ["give one of both"], *verb, nowhere, "--on-leak", "drop-eval", "--split-order", "test,val,train")
             self.refused(2, ["give one of both"], *verb, nowhere, "--thin", "val", "--scope", "across")

@@ -160,7 +160,7 @@ class Embed(Case):
             list_.write_text("".join(f"{line}\n" for line in lines))
             self.refused(code, words, "embed", file, self.cache, "--names", list_, "--name", "bad")
         for words, raw in ((["<i4", "numpy.save("], npy([[1]], "<i4")), (["cut short"], npy([[1, 2]])[:-1]),
-                           (["no matrix"], npy([[1]], shape="(1,)")), (["no file of numpy"], b"nothing")):
+                           (["not a matrix"], npy([[1]], shape="(1,)")), (["not written by numpy"], b"nothing")):
             file.write_bytes(raw)
             self.refused(1, words, "embed", file, self.cache, "--names", list_, "--name", "bad")
         file.write_bytes(npy([[1, 2]]))

@@ -125,7 +125,7 @@ class Export(Case):
         self.refused(2, ["no folder"], *link, "--source", self.folder / "nowhere")
         self.refused(2, ["1 sources"], *link, "--source", root, "--source", root)
         self.refused(2, ["image-folder"], *link, "--source", root, "--as", "webdataset")
-        self.refused(2, ["holds pixels"], "export", self.cache_of(root, "raw", "--store", "raw"), *link[2:], "--source", root)
+        self.refused(2, ["has pixels"], "export", self.cache_of(root, "raw", "--store", "raw"), *link[2:], "--source", root)
         self.ok("export", cache, "--to", self.folder / "tars", "--as", "webdataset")
         tars = self.cache_of(self.folder / "tars", "of-tars")
         self.refused(2, ["webdataset"], "export", tars, *link[2:], "--source", self.folder / "tars")

@@ -134,12 +134,12 @@ class Folds(Case):
         self.refused(2, ["run", "choose another --out"], *self.command(out))
         folds = self.folder / "folds"
         self.ok(*self.command(folds, folds=2))
-        self.refused(2, ["fold-1 holds a run already", "--resume auto"], *self.command(folds, folds=2))
+        self.refused(2, ["fold-1 already contains a run", "--resume auto"], *self.command(folds, folds=2))
         self.refused(2, ["data.selection"], *self.command(folds, "--resume", "auto", folds=3))
         self.refused(2, ["recipe.momentum"], *self.command(folds, "--momentum", 0.5, "--resume", "auto", folds=2))
-        self.refused(2, ["holds no run"], "train", self.cache, "--out", folds, *self.RECIPE)
+        self.refused(2, ["no run"], "train", self.cache, "--out", folds, *self.RECIPE)
         for verb in ("embed", "eval"):
-            self.refused(2, [f"folds holds a run for each fold; name one of them, as {folds / 'fold-1'}"], verb, folds, self.cache)
+            self.refused(2, [f"folds contains a run for each fold; name one of them, such as {folds / 'fold-1'}"], verb, folds, self.cache)
 
 
 if __name__ == "__main__":

@@ -236,7 +236,7 @@ class Best(Follow):
         self.assertNotEqual(of_file("best", "ema"), of_file("best", "model"))
         found, said = figures(run, self.cache, "--checkpoint", "best")
         self.assertEqual(found, of_file("best", "ema"))
-        self.assertIn("moving averages: they were the best by val_ema.loss", said)
+        self.assertIn("moving averages, which the best checkpoint was chosen by: val_ema.loss", said)
         found, said = figures(run, self.cache)
         self.assertEqual((found, "moving averages" in said), (of_file("latest", "model"), False))
         self.assertEqual(figures(run, self.cache, "--ema")[0], of_file("latest", "ema"))
@@ -257,7 +257,7 @@ class Best(Follow):
                             (["--holdout"], ["--keep-best", "top1"]),
                             (["--eval-every", "--holdout"], ["--eval-every", 2]),
                             (["accuracy", "top1_leak_free"], ["--keep-best", "accuracy", "--holdout", 0.2]),
-                            (["top1:test", "test is looked at once"], ["--keep-best", "top1:test", "--holdout", 0.2]),
+                            (["top1:test", "test is evaluated once"], ["--keep-best", "top1:test", "--holdout", 0.2]),
                             (["--ema-decay"], ["--keep-best", "top1:val_ema", "--holdout", 0.2]),
                             (["4 classes"], ["--keep-best", "top5", "--holdout", 0.2]),
                             (["--selection"], ["--keep-best", "top1_leak_free", "--holdout", 0.2])):  # fmt: skip

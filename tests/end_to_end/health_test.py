@@ -110,7 +110,7 @@ class HealthTest(Case):
         job = Job(self, "job")
         job.in_step(10)
         job.send(1, signal.SIGSTOP)
-        frozen = rf"waiting \d+ s for rank 1 \({HOST}\), last seen (in step \d+, [a-z ]+.*|starting): its process is frozen, its machine answers; 1 other waits too"
+        frozen = rf"waiting \d+ s for rank 1 \({HOST}\), last seen (in step \d+, [a-z ]+.*|starting): its process is frozen, but its machine answers; 1 other waits too"
         job.says(frozen)
         log = job.out / f"health/{HOST}.log"  # written after it is printed
         job.until(lambda: log.exists() and re.search(rf"(?m)^\d{{4}}-\d\d-\d\dT\S+ {frozen}$", log.read_text()), log)
@@ -127,7 +127,7 @@ class HealthTest(Case):
         job.send(0, signal.SIGSTOP)  # the rank that would report
         self.assertEqual(job.code(), 75, job.text())
         self.assertRegex(job.text(), rf"waiting \d+ s for rank 0 \({HOST}\), last seen (in step \d+|starting)")
-        self.assertRegex(job.text(), r"ended after \d+ s of waiting for rank 0 .*; the checkpoint of step \d+ is the newest: go on from it by --resume auto")
+        self.assertRegex(job.text(), r"ended after \d+ s of waiting for rank 0 .*; the checkpoint of step \d+ is the newest: resume from it with --resume auto")
         again = Job(self, "job", "--resume", "auto")
         self.assertEqual(again.code(), 0, again.text())
 
@@ -165,7 +165,7 @@ class HealthTest(Case):
 
     def test_a_checkpoint_that_cannot_be_written_is_named(self):
         job = Job(self, "job", "--stall-warning", "4", faults="hang=file.sync.before:model.safetensors:1")
-        job.says(rf"waiting \d+ s for rank 0 \({HOST}\), last seen in step \d+, saving a checkpoint: it neither computes nor reads nor writes")
+        job.says(rf"waiting \d+ s for rank 0 \({HOST}\), last seen in step \d+, saving a checkpoint: it does not compute, read or write")
 
     def test_messages_of_mpi_that_do_not_arrive_are_named(self):
         job = Job(self, "job", "--stall-warning", "4", "--hang-timeout", "7", ranks=2, last="hang=mpi.send.before:*:300")

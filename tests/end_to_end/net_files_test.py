@@ -40,7 +40,7 @@ class NetFiles(Case):
         self.assertIn("head.2.bias", names)
         changes = {
             "changed": (lambda: self.net.write_text(SMALL.replace("8", "16")), "my.toml has changed since this run began"),
-            "gone": (self.net.unlink, "my.toml cannot be read any more"),
+            "gone": (self.net.unlink, "my.toml can no longer be read"),
         }
         for out, (change, said) in changes.items():
             with self.subTest(out):
@@ -123,14 +123,14 @@ class NetFiles(Case):
         command = ["train", CACHE, "--out", self.folder / "run", "--net", self.net]
         self.refused(2, [f"{self.net}:4: unknown block 'bassic'; known are conv,"], *command)
         self.net.write_text(SMALL.replace("stride = 2", "stride = 2, width = 4"))
-        self.refused(2, [f"{self.net}:4: no TOML: "], *command)
+        self.refused(2, [f"{self.net}:4: not valid TOML: "], *command)
         self.net.write_text(SMALL.replace("global_avg_pool", 'max_pool", kernel = 9, name = "p'))
         self.refused(1, [f"{self.net}:6: max_pool 'p': a kernel of 9 does not fit"], *command)
         wide = '{block = "linear", width = 65536}'
         self.net.write_text(f'head = [{wide}, {wide}, {{block = "linear"}}]')
         self.refused(2, ["head.1.weight", "narrower"], *command)
         self.net.write_bytes(b"\xff\xfe\x00")
-        self.refused(2, [f"{self.net}:1: no TOML: "], *command)
+        self.refused(2, [f"{self.net}:1: not valid TOML: "], *command)
         self.refused(2, ["nowhere.toml"], "train", CACHE, "--out", self.folder / "run", "--net", self.folder / "nowhere.toml")
         self.refused(2, ["unknown net 'my'"], "train", CACHE, "--out", self.folder / "run", "--net", "my")
         self.assertFalse((self.folder / "run").exists())

@@ -127,7 +127,7 @@ class Obey(Case):
         self.assertIn("left out because a review drops it", (small / "ledger.jsonl").read_text())
         # One sentence where both cannot be.
         both = self.said(("keep", "gold/0.ppm"))
-        self.refused(2, ["'gold/0.ppm' is to stand for its group", "images.jsonl, line 2", "to be dropped", "take back"],
+        self.refused(2, ["'gold/0.ppm' represents its group", "images.jsonl, line 2", "it is dropped", "undo one"],
                      "dedup", cache, "--review", both, "--review", review)
         review.write_text(review.read_text().replace('"drop"', '"lose"'))
         self.refused(1, ["images.jsonl, line 2", "'image_verdict' is none of keep, drop, unsure and none"], "dedup", cache, "--review", review)
@@ -199,7 +199,7 @@ class Obey(Case):
         self.refused(2, ["nowhere.jsonl"], "dedup", self.source, "--review", self.folder / "nowhere.jsonl")
         against = self.said(("duplicate", "gold/0.ppm", "web/0.ppm", "web/1.ppm"), name="against.jsonl")
         self.refused(2, ["said.jsonl, line 2, says that 'gold/0.ppm' and 'web/0.ppm' are different",
-                         "against.jsonl, line 2, that they are one picture", "take back one"],
+                         "against.jsonl, line 2, that they are one picture", "undo one"],
                      "dedup", self.source, "--review", good, "--review", against)
         removed, err = self.removed("--review", self.said(("different", "web/0.ppm", "gold/0.ppm"), tail='{"verdict":"di'))
         self.assertNotIn("web/0.ppm", removed)

@@ -78,7 +78,7 @@ class Onnx(Case):
         self.assertIn(b'["class 0","class 1","class 2"]', content)
         for key, value in ((b"resize_px", b"%d" % SIDE), (b"loss", b"cross_entropy")):  # as encoded by protobuf
             self.assertIn(b"\n%c%b\x12%c%b" % (len(key), key, len(value), value), content)
-        self.refused(2, ["holds no run"], "onnx", self.folder / "data", "--to", to)
+        self.refused(2, ["no run"], "onnx", self.folder / "data", "--to", to)
         self.refused(2, ["no checkpoint other"], "onnx", run_folder, "--to", to, "--checkpoint", "other")
         for i in range(4):
             self.write_ppm(self.folder / "more" / "train" / f"class {i}" / "0.ppm", self.image(SIDE), SIDE)

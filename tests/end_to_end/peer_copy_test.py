@@ -147,7 +147,7 @@ class Work(PeerCopy):
             self.put(*machines)
             for more in ([], ["--selection", "first"]):
                 _, said = self.trained("--max-steps", 1, *more)
-                self.assertIn("1 class is in val or test and not in train, so no training sees it: '3'", said)
+                self.assertIn("1 class is in val or test but not in train, so training never sees it: '3'", said)
 
     def test_partitions_of_a_cache_that_is_elsewhere(self):
         partial = ["--shuffle-fraction", 0.25, "--partitions", 3]
@@ -325,7 +325,7 @@ class Faults(PeerCopy):
 
     def test_a_signal_ends_it_cleanly(self):
         for rank in range(3):
-            self.fails(75, [f"rank {rank}: stopped as asked before all shards were loaded"],
+            self.fails(75, [f"rank {rank}: stopped on request before all shards were loaded"],
                        *self.train(*self.MEMORY, "--segment-size", 1),
                        env={rank: {"WINNOW_FAILPOINTS": "usr1=mpi.send.after:*:1" if rank == 1 else
                                    "usr1=mpi.receive.after:*:1"}})  # fmt: skip

@@ -223,7 +223,7 @@ class Predict(PredictCase):
             (["name a run"], []),
             (["say by --out"], [self.trained, self.flat]),
             (["name what is to be predicted"], [self.trained, "--out", out]),
-            (["holds no run"], [self.flat, self.flat, "--out", out]),
+            (["no run"], [self.flat, self.flat, "--out", out]),
             (["has no complete checkpoint"], [self.begun(), self.flat, "--out", out]),
             (["no checkpoint step-9"], [self.trained, self.flat, "--out", out, "--checkpoint", "step-9"]),
             (["is a checkpoint", "--checkpoint"], [self.trained / "checkpoints" / "step-6", self.flat, "--out", out, "--checkpoint", "best"]),

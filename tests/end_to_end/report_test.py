@@ -104,7 +104,7 @@ class Report(Case):
         self.assertEqual(tree_bytes(self.folder), before)
         (self.folder / "broken").mkdir()
         (self.folder / "broken" / "a.jpg").write_bytes(b"no picture")
-        self.refused(3, ["none of the 1 inputs"], "ingest", self.folder / "broken", "--out", cache, "--estimate")
+        self.refused(3, ["the only input could not be read"], "ingest", self.folder / "broken", "--out", cache, "--estimate")
 
     def test_info_counts(self):
         for i in range(12):

@@ -271,7 +271,7 @@ class Retry(Case):
         # Nobody knows which duplicates there would be.
         dropped = self.folder / "dropped"
         self.ingest(dropped, "--drop")
-        self.refused(2, ["is without its duplicates", "compact"], "ingest", self.source, "--out", dropped, "--retry-failed")
+        self.refused(2, ["was made without its duplicates", "compact"], "ingest", self.source, "--out", dropped, "--retry-failed")
 
     def test_a_cache_of_before_sizes_were_booked(self):
         whole = self.broken_photos()

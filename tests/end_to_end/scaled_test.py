@@ -169,8 +169,8 @@ class Scaled(Case):
         self.ok("dedup", cache, "--hash", "exact", "--name", "exact")
         self.refused(2, ["no codes of 'phash'", "winnow info"], "dedup", cache, "--hash", "phash")
         self.refused(2, ["no codes of 'phash@1/4'"], "dedup", cache, "--hash", "phash@1/4")
-        self.refused(2, ["names no scale", "@1/8"], "dedup", cache, "--hash", "phash@1/3")
-        # Left out later or at once: the same, sums included.
+        self.refused(2, ["has no such scale", "@1/8"], "dedup", cache, "--hash", "phash@1/3")
+        # Left out afterwards or at once: the same, sums included.
         small, dropped = self.folder / "small", self.folder / "dropped"
         self.ok("compact", cache, "--selection", "default", "--out", small)
         self.ingest(dropped, "--drop", "--drop-hash", "phash@1/8", "--drop-threshold", 4)
@@ -194,11 +194,11 @@ class Scaled(Case):
         out = ["ingest", self.source, "--out", self.folder / "cache", "--hash"]
         self.refused(2, ["two scales", "phash@1/8"], *out, "phash,phash@1/8")
         self.refused(2, ["two scales"], *out, "phash@1/4,dhash@1/8")
-        self.refused(2, ["names no scale"], *out, "phash@1/16")
+        self.refused(2, ["has no such scale"], *out, "phash@1/16")
         self.refused(2, ["there is no hash 'md5'"], *out, "md5@1/8")
         self.refused(2, ["named twice"], *out, "phash@1/8,phash@1/8")
         for more in (["--store", "raw"], ["--resize", 64], ["--augment", "cifar", "--copies", 2, "--image-size", 32]):
-            self.refused(2, ["not decoded whole"], *out, "phash@1/8", *more)
+            self.refused(2, ["decoded at a smaller scale"], *out, "phash@1/8", *more)
         self.assertFalse((self.folder / "cache").exists())
         self.ok(*out, "phash@1/8", "--store", "none")
 

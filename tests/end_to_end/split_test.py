@@ -312,7 +312,7 @@ class Split(Case):
 
     def test_refuses(self):
         cache = self.ingest(self.leaking(classes=1, copies=0))
-        self.refused(2, ["come to 1"], "split", cache, "--val", 0.7, "--test", 0.7)
+        self.refused(2, ["add up to 1"], "split", cache, "--val", 0.7, "--test", 0.7)
         self.refused(2, [], "split", cache, "--val", 1.5)
         self.refused(2, ["--of"], "split", cache, "--of", "none")
         self.refused(2, [], "split", cache, "--of", "some")

@@ -204,7 +204,7 @@ class Suspects(Case):
             (["out-of-fold.json", "other classes"], {"classes": [*said["classes"][:-1], "another"]}, {}),
             (["out-of-fold.npy: row 5, of image 5, does not add up to 1"], {},
              {"npy": whole["npy"][: begin + 80] + struct.pack("<4f", 1, 1, 0.5, 0) + whole["npy"][begin + 96 :]}),
-            (["out-of-fold.npy: row 0, of image 0, has a number that is no probability"], {},
+            (["out-of-fold.npy: row 0, of image 0, has a number that is not a probability"], {},
              {"npy": whole["npy"][:begin] + struct.pack("<4f", 2, -1, 0, 0) + whole["npy"][begin + 16 :]}),
             (["out-of-fold.csv", "quote"], {}, {"csv": whole["csv"][:-2] + b'"1'}),
             (["out-of-fold.csv has images that are not in"], {}, {"csv": whole["csv"].replace(b"\n23,", b"\n99,")}),
@@ -212,7 +212,7 @@ class Suspects(Case):
             digests = {f"{name}_xxh3_128": xxh3_128(data) for name, data in changed.items()}
             for name, data in {**whole, **changed, "json": json.dumps({**said, **members, **digests}).encode()}.items():
                 files[name].write_bytes(data)
-            self.refused(1, [*words, "train again, by winnow train CACHE --folds"], "suspects", self.cache, "--run", run)
+            self.refused(1, [*words, "train again: winnow train CACHE --folds"], "suspects", self.cache, "--run", run)
         for name, data in whole.items():
             files[name].write_bytes(data)
 

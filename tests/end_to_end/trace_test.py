@@ -118,7 +118,7 @@ class Trace(Case):
 
     def test_steps_that_do_not_come_are_said(self):
         self.assertIn("trace of steps 14 to 16: ", self.train("short", "--trace-steps", "14-30").err)
-        self.assertIn("nothing was traced: steps 30 to 40 did not come", self.train("none", "--trace-steps", "30-40").err)
+        self.assertIn("nothing was traced: steps 30 to 40 were not reached", self.train("none", "--trace-steps", "30-40").err)
         self.assertFalse((self.folder / "none" / "trace.json").exists())
         for words in ("a", "9-3", "1-5000"):
             self.refused(2, ["--trace-steps", words], "train", self.cache, "--out", self.folder / "no", "--trace-steps", words)

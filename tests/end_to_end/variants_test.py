@@ -142,7 +142,7 @@ class Variants(Case):
         self.ok("info", cache, "--sheet", self.folder / "sheet.png")
         said = self.ok("export", cache, "--to", self.folder / "list.csv", "--as", "list")
         self.assertNotIn("the first is exported", said.err)
-        self.refused(2, ["holds pixels"], "export", cache, "--to", self.folder / "links", "--link", "hard", "--source",
+        self.refused(2, ["has pixels"], "export", cache, "--to", self.folder / "links", "--link", "hard", "--source",
                      self.source)  # fmt: skip
 
     # An exported variant is one of those that the next ingest makes from its picture.
@@ -216,7 +216,7 @@ class Training(Case):
     def test_variants_are_augmentation_enough_unless_asked(self):
         said, recipe, weights = self.train("default")
         self.assertEqual(recipe, "none")
-        self.assertIn("the cache's variants (recipe cifar), as they are", said.err)
+        self.assertIn("the cache's variants (recipe cifar), without further augmentation", said.err)
         self.assertEqual(said.json()["split"], "test")
         census = json.loads((self.folder / "default" / "census.json").read_text())
         self.assertEqual([(row["samples"], row["complete"]) for row in census["epochs"]], [(240, True), (240, True)])

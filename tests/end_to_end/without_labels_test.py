@@ -106,11 +106,11 @@ class WithoutLabels(Case):
             self.assertFalse((self.folder / "none" / "checkpoints").exists())
 
         for flag in (("--holdout", 0.1), ("--eval-every", 5), ("--keep-best", "loss"), ("--tta", "mirror")):
-            refused(["reads no labels, so there is no accuracy to evaluate; leave out " + flag[0]], *flag)
+            refused(["uses no labels, so there is no accuracy to evaluate; leave out " + flag[0]], *flag)
         refused(["--class-weights"], "--class-weights", "balanced")
         refused(["--label-smoothing"], "--label-smoothing", 0.1)
         refused(["--sync-bn", "larger --micro-batch"], "--sync-bn")
-        self.refused(2, ["has 1; take a larger --micro-batch"], *self.command(self.folder / "none", micro_batch=1))
+        self.refused(2, ["has only 1; use a larger --micro-batch"], *self.command(self.folder / "none", micro_batch=1))
         refused(["--augment none makes equal"], "--augment", "none")
         refused(["mixes images"], "--augment", "flip+mixup")
         refused(["--folds is for nets that predict labels"], "--folds", 2)

@@ -73,7 +73,7 @@ class Predict(Case):
             ("height x width", lambda: winnow.predict(self.trained, [numpy.zeros((4, 4, 2), numpy.uint8)])),
             ("--window 16", lambda: winnow.predict(self.trained, self.photos, window=32)),
             ("--pool median", lambda: winnow.predict(self.trained, self.photos, window=16, pool="median")),
-            ("holds no run", lambda: winnow.predict(self.photos, self.photos)),
+            ("no run", lambda: winnow.predict(self.photos, self.photos)),
         ):
             with self.assertRaisesRegex(winnow.UsageError, words):
                 call()

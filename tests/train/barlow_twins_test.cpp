@@ -52,7 +52,7 @@ TEST(BarlowTwins, RefusesWhatIsNoPairs) {
     EXPECT_THAT([&] { outputs_of(kBarlowTwins, given, BarlowTwinsAttributes{redundancy}); },
                 testing::ThrowsMessage<ShapeError>(HasSubstr(words)));
   };
-  refusal(5, 1, "5 rows are not two views each of two images or more");
+  refusal(5, 1, "5 rows are not two views each of at least two images");
   refusal(2, 1, "2 rows are not two views each");
   refusal(4, 0, "redundancy 0 must be above 0");
 }

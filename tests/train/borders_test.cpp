@@ -185,13 +185,13 @@ TEST(Borders, AreCalledByValueOrModule) {
                 testing::ThrowsMessage<UsageError>(HasSubstr(words)))
         << name;
   };
-  says("layer1.1.conv1", "for something goes past it; the nearest");
-  says("block9", "which the net has not; the first is relu, the last is avgpool; --net");
+  says("layer1.1.conv1", "because a connection bypasses it; the nearest");
+  says("block9", "which is not a value of the net; the first is relu, the last is avgpool; --net");
   for (const char* name : {"pixels", "image"}) {
-    says(name, "for nothing is computed before it; the nearest is relu;");
+    says(name, "because nothing is computed before it; the nearest is relu;");
   }
   for (const char* name : {"fc", "loss"}) {
-    says(name, "for nothing is computed behind it; the nearest is avgpool;");
+    says(name, "because nothing is computed after it; the nearest is avgpool;");
   }
 }
 

@@ -20,9 +20,9 @@ TEST(ClassNames, TheFirstThatOneLacksIsNamed) {
   const Names abc{"a", "b", "c"};
   EXPECT_THAT(first_other_class(abc, "run", {"c", "a", "b"}, "cache"), IsEmpty());
   EXPECT_EQ(first_other_class(abc, "run", {"a", "x", "y"}, "cache"),
-            "'x', which cache has and run has not");
+            "'x', which is in cache but not in run");
   EXPECT_EQ(first_other_class(abc, "run", {"a", "b"}, "cache"),
-            "'c', which run has and cache has not");
+            "'c', which is in run but not in cache");
 }
 
 // The logits of every net are rows of a layer, which move with the names.

@@ -415,8 +415,8 @@ TEST_F(InitialWeightsTest, OfAnotherImageSizeSayWhatToChoose) {
   Model model = make_model(graph, 1);
   EXPECT_THAT([&] { load(model, graph, to_state_dict(make_model(small_vit(2), 2), 5)); },
               testing::ThrowsMessage<UsageError>(
-                  HasSubstr("pos_embedding has shape (1, 5, 2), the net needs (1, 10, 2); it has a "
-                            "row for each patch and one more, so choose the --image-size")));
+                  HasSubstr("pos_embedding has shape (1, 5, 2), the net needs (1, 10, 2); it has "
+                            "one row per patch plus one, so use the --image-size")));
 }
 
 // A net whose logits are a token of 3 numbers.

@@ -138,7 +138,7 @@ TEST(LocalHeads, AreNarrowerThanPublishedOnWideNets) {
   const LocalSetup local{.updates = "greedy", .ends = {"layer3.5.relu3"}, .head = "mlp-sr"};
   EXPECT_THAT(heads_in_words(local, with_heads(local, forward, options)),
               testing::AllOf(HasSubstr("mlp-sr of 10.48 M parameters, 41.9 MB"),
-                             HasSubstr("are 1024 wide where 4096")));
+                             HasSubstr("are 1024 wide instead of the published 4096")));
 }
 
 TEST(LocalHeads, StandOnEveryBorderOfEveryNet) {
@@ -235,8 +235,8 @@ TEST(LocalHeads, StandOnValuesOfExactNames) {
                 testing::ThrowsMessage<UsageError>(HasSubstr(words)));
   };
   refuses({"layer1"}, "no stage of the net can end at a value 'layer1'");
-  refuses({"layer2.0.relu2", "layer1.0.relu2"}, "layer1.0.relu2, which is not behind");
-  refuses({"relu", "relu"}, "relu, which is not behind");
+  refuses({"layer2.0.relu2", "layer1.0.relu2"}, "layer1.0.relu2, which does not come after");
+  refuses({"relu", "relu"}, "relu, which does not come after");
 }
 
 TEST(LocalHeads, AreToldInUnitsOfTheirSize) {
@@ -533,11 +533,12 @@ TEST(ChooseStages, SaysWhatIsWrong) {
   refuses({.updates = "greedy"}, "needs stages");
   refuses({.updates = "greedy", .stages = "1"}, "plain backpropagation");
   refuses({.updates = "greedy", .stages = "0"}, "plain backpropagation");
-  refuses({.updates = "greedy", .stages = "12"}, "at most 11 stages; they are relu, layer1.0");
+  refuses({.updates = "greedy", .stages = "12"},
+          "at most 11 stages; the places are relu, layer1.0");
   refuses({.updates = "greedy", .stages = "99999999999999999999"}, "at most 11 stages");
   refuses({.updates = "greedy", .stages = "layer1.0.conv1"}, "the nearest is layer1.0.relu2");
-  refuses({.updates = "greedy", .stages = "layer2,layer1"}, "layer1 is not behind");
-  refuses({.updates = "greedy", .stages = "layer1,layer1"}, "layer1 is not behind");
+  refuses({.updates = "greedy", .stages = "layer2,layer1"}, "layer1 does not come after");
+  refuses({.updates = "greedy", .stages = "layer1,layer1"}, "layer1 does not come after");
   refuses({.updates = "greedy", .stages = "layer1, "}, "no stage can end at ''");
   refuses({.updates = "greedy", .stages = "2", .balance = "speed"}, "neither time nor memory");
   refuses({.updates = "greedy", .stages = "2", .head = "cnn"}, "unknown local head");

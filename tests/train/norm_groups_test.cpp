@@ -31,7 +31,7 @@ bool is_refused(const Graph& graph) {
     EXPECT_EQ(check_norm_groups(graph, "the net", false), std::nullopt);
     return false;
   } catch (const UsageError& error) {
-    EXPECT_NE(std::string(error.what()).find("one value a channel"), std::string::npos);
+    EXPECT_NE(std::string(error.what()).find("one value per channel"), std::string::npos);
     return true;
   }
 }
@@ -68,7 +68,7 @@ TEST(NormGroups, OfTheWholeBatchCount) {
 TEST(NormGroups, ARunThatHasBegunGoesOn) {
   const auto said = check_norm_groups(training_graph(find_net("resnet18"), 1, 32), "net", true);
   ASSERT_TRUE(said);
-  EXPECT_NE(said->find("one value a channel"), std::string::npos);
+  EXPECT_NE(said->find("one value per channel"), std::string::npos);
   EXPECT_FALSE(check_norm_groups(training_graph(find_net("resnet18"), 2, 32), "net", true));
 }
 

@@ -235,8 +235,8 @@ TEST(RecipeOptions, ALastRateThatNothingLeadsToIsRefused) {
     if (row.has_end) {
       EXPECT_NO_THROW(check());
     } else {
-      EXPECT_THAT(check, ThrowsMessage<UsageError>(
-                             StartsWith("--lr-end is where --sched poly, cosine lead to")));
+      EXPECT_THAT(check, ThrowsMessage<UsageError>(StartsWith(
+                             "--lr-end is for --sched poly, cosine, or for --cooldown-epochs")));
     }
     given["cooldown_epochs"] = {1};
     EXPECT_NO_THROW(check());

@@ -141,7 +141,7 @@ TEST(OutOfFold, RefusesRowsThatNoNetSays) {
   const std::string row = (run / "out-of-fold.npy").string() + ": row 2, of image 7, ";
   for (const bool sigmoid : {false, true}) {
     for (const float bad : {-0.25F, 1.5F, std::nanf(""), HUGE_VALF}) {
-      refuses(7, bad, sigmoid, row + "has a number that is no probability; train again");
+      refuses(7, bad, sigmoid, row + "has a number that is not a probability; train again");
     }
   }
   refuses(7, 0.9F, false, row + "does not add up to 1; train again");
@@ -175,14 +175,15 @@ TEST(OutOfFold, RefusesFilesThatDoNotFit) {
     return refusal(run);
   };
   const std::string header = "id,name,label,prediction,fold\n";
-  const auto again = HasSubstr("; train again, by winnow train CACHE --folds");
+  const auto again = HasSubstr("; train again: winnow train CACHE --folds");
   EXPECT_THAT(forge("csv", header + "3,\"a,b,c,1\n"), AllOf(HasSubstr("quote"), again));
   EXPECT_THAT(forge("csv", header + "3,a,b,1\n"), AllOf(HasSubstr("five fields"), again));
   EXPECT_THAT(forge("csv", header + "3x,a,b,c,1\n"), AllOf(HasSubstr("no number"), again));
-  EXPECT_THAT(forge("csv", header + "3,a,b,c,3\n"), AllOf(HasSubstr("a fold is none"), again));
+  EXPECT_THAT(forge("csv", header + "3,a,b,c,3\n"),
+              AllOf(HasSubstr("a fold does not exist"), again));
   EXPECT_THAT(forge("csv", header + "3,a,b,c,1\n"), AllOf(HasSubstr("'samples'"), again));
   EXPECT_THAT(forge("npy", npy_header(2, 3) + std::string(24, '\0')),
-              AllOf(HasSubstr("no matrix of 8 by 3"), again));
+              AllOf(HasSubstr("not a matrix of 8 by 3"), again));
   EXPECT_THAT(forge("npy", npy_header(8, 3)), AllOf(HasSubstr("cut short"), again));
 }
 

@@ -76,7 +76,7 @@ TEST(Plan, NumbersThatCannotBeAreRefusedByName) {
   for (const char* value : {"0", "-3", "1e9", "1.5", "70000", "18446744073709551615", "\"1\""}) {
     refused(threads, std::string("\"lane_threads\": ") + value, "'numerics', 'lane_threads' is ");
   }
-  refused("\"elements\": 300", "\"elements\": 20", "'smaller' 1, 'elements' is not more than");
+  refused("\"elements\": 300", "\"elements\": 20", "'smaller' 1, 'elements' is not larger than");
   refused("\"elements\": 20", "\"elements\": 0", "'smaller' 0, 'elements' is 0");
   refused("\"colors\": 4", "\"colors\": 0", "'colors' is 0, not a whole number from 1");
   refused("\"segment_elements\": 32768", "\"segment_elements\": -1", "'segment_elements' is -1");

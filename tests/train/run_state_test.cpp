@@ -242,26 +242,26 @@ TEST(StoredConfig, DifferencesAreFoundInTimeThatItsSizeBounds) {
 
 TEST(NotFinite, IsToldByStepRankSamplesAndTensor) {
   EXPECT_EQ(describe_not_finite(13, {{}, {false, 5, {4, 17, 18, 19}}}, "fc.weight"),
-            "step 13: the loss is not finite on rank 1 (samples 4, 17, 18, 19 and 1 more); going "
-            "backwards, the first sum that is not finite is that of fc.weight");
+            "step 13: the loss is not finite on rank 1 (samples 4, 17, 18, 19 and 1 more); in the "
+            "backward pass, the first gradient with NaN or infinity is that of fc.weight");
   EXPECT_EQ(describe_not_finite(2, {{false, 1, {9}}, {false, 0, {}}}, ""),
             "step 2: the loss is not finite on rank 0 (sample 9), on rank 1");
   EXPECT_EQ(describe_not_finite(2, {{}}, "conv1.weight"),
-            "step 2: the loss is finite on every rank; going backwards, the first sum that is not "
-            "finite is that of conv1.weight");
+            "step 2: the loss is finite on every rank; in the backward pass, the first gradient "
+            "with NaN or infinity is that of conv1.weight");
 }
 
 TEST(NotFinite, NamesTheLossScale) {
   EXPECT_EQ(describe_not_finite(3, {NotFiniteRank{}}, "fc.bias", 65536),
-            "step 3: the loss is finite on every rank; going backwards, the first sum that is not "
-            "finite is that of fc.bias, with the loss scaled by 65536");
+            "step 3: the loss is finite on every rank; in the backward pass, the first gradient "
+            "with NaN or infinity is that of fc.bias, with the loss scaled by 65536");
 }
 
 TEST(Kernels, ThatAreSlowAreSaid) {
   EXPECT_FALSE(note_on_kernels({}));
   EXPECT_FALSE(note_on_kernels({{"conv2d forward f32 n1", "brgconv:avx512_core"}}));
   EXPECT_EQ(note_on_kernels({{"a", "jit:avx2"}, {"b", "ref:any"}}).value_or(""),
-            "1 of 2 layers have no fast kernel here and are computed by plain loops: b (ref:any)");
+            "1 of 2 layers has no fast kernel here and is computed by plain loops: b (ref:any)");
   EXPECT_EQ(note_on_kernels({{"a", "own loops"}, {"b", "ref:any"}}).value_or(""),
             "2 of 2 layers have no fast kernel here and are computed by plain loops: a (own loops) "
             "and others, see kernels in plan.json");

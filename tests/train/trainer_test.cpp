@@ -220,7 +220,8 @@ TEST_F(Trainer, SaysThatABatchIsLargerThanTheData) {
   TrainOptions o = options("large", 1);
   o.batch = {.batch = 66, .micro_batch = 11};
   trained(o, *reference);
-  EXPECT_THAT(notes_, Contains(HasSubstr("--batch-size 66 is more than the 24 training samples")));
+  EXPECT_THAT(notes_,
+              Contains(HasSubstr("--batch-size 66 is larger than the 24 training samples")));
   notes_.clear();
   trained(options("small", 1), *reference);
   EXPECT_THAT(notes_, Not(Contains(HasSubstr("training samples"))));
@@ -323,7 +324,7 @@ TEST_F(Trainer, ForgetsABestCheckpointThatIsGone) {
   o.run.resume = true;
   notes_.clear();
   const TrainResult got = trained(o, *reference);
-  EXPECT_THAT(notes_, Contains(AllOf(HasSubstr("of step 1, is gone"), HasSubstr("chosen anew"))));
+  EXPECT_THAT(notes_, Contains(AllOf(HasSubstr("of step 1, is gone"), HasSubstr("chosen again"))));
   ASSERT_TRUE(got.best);
   EXPECT_EQ(got.best->step, 4) << "the first that was evaluated since";
   EXPECT_EQ(fs::read_symlink(checkpoints / "best"), "step-4");
@@ -525,7 +526,7 @@ TEST_F(Trainer, EvaluationNamesDamagedCheckpointsItPassesOver) {
   EXPECT_THAT(notes_, IsEmpty());
   fs::resize_file(o.run.out / "checkpoints" / "step-6" / "model.safetensors", 99);
   evaluate_run(eval, *reference, *comm, {}, note);
-  EXPECT_THAT(notes_, ElementsAre(AllOf(HasSubstr("passed over: "), HasSubstr("step-6")),
+  EXPECT_THAT(notes_, ElementsAre(AllOf(HasSubstr("skipped: "), HasSubstr("step-6")),
                                   AllOf(HasSubstr("taking "), HasSubstr("step-4"))));
 }
 
@@ -544,7 +545,7 @@ TEST_F(Trainer, RefusesWhatABackendCannotDoBeforeAnythingIsWritten) {
   o = options("run", 1);
   o.execution.loss_scale = 8;
   EXPECT_EQ(refusal_of(o, *make_reference_backend()),
-            "--loss-scale is for --dtype f16, and this is f32; leave it out");
+            "--loss-scale is for --dtype f16, but this run uses f32; leave it out");
   EXPECT_FALSE(fs::exists(o.run.out));
 }
 
@@ -556,17 +557,17 @@ TEST_F(Trainer, SyncBatchNormIsRefusedWhereItCannotBe) {
   o.net.name = "resnet20";
   const auto deferred = make_deferred_backend(std::make_shared<DeferredState>());
   EXPECT_EQ(refusal_of(o, *deferred),
-            "--sync-bn on a card takes one micro-batch a rank, and this rank has 3; let "
-            "--micro-batch be --batch-size divided by the ranks");
-  o.net.name = "resnet50";  // 2,048 lanes of half a gigabyte each
+            "--sync-bn on a card needs one micro-batch per rank, and this rank has 3; set "
+            "--micro-batch to --batch-size divided by the number of ranks");
+  o.net.name = "resnet50";  // 2,048 lanes of half a gigabyte
   o.data.image_side_px = 128;
   o.batch.batch = 32'768;
   o.batch.micro_batch = 16;
   const auto onednn = make_backend("onednn");
   EXPECT_THAT(refusal_of(o, *onednn),
-              AllOf(HasSubstr("--sync-bn computes all micro-batches of a rank at once, and of 2048 "
-                              "memory has room for "),
-                    HasSubstr("--batch-size")));
+              AllOf(HasSubstr("--sync-bn computes all micro-batches of a rank at once, and memory "
+                              "has room for "),
+                    HasSubstr(" of 2048; use more machines or a smaller --batch-size")));
   EXPECT_FALSE(fs::exists(o.run.out));
 }
 

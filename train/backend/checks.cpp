@@ -13,7 +13,7 @@ void check_binding(const Graph& graph, ValueId id, bool outside, std::size_t ele
   const Value& value = graph.value(id);
   const std::string what = "cannot bind '" + value.name + "': ";
   if (value.kind == ValueKind::kComputed && !outside) {
-    throw Error(what + "it is neither read from outside nor an output");
+    throw Error(what + "it is neither an input nor an output of the graph");
   }
   if ((value.storage == Storage::kU8) != bytes) {
     throw Error(what + "it consists of " + (bytes ? "floats" : "bytes"));

@@ -215,7 +215,7 @@ bool mark_best_checkpoint(const fs::path& directory, std::optional<std::int64_t>
 Checkpoint load_checkpoint(const fs::path& step_directory) {
   const fs::path manifest_path = step_directory / "manifest.json";
   if (!fs::exists(manifest_path)) {
-    fail(step_directory, "is no complete checkpoint: it has no manifest.json");
+    fail(step_directory, "is not a complete checkpoint: it has no manifest.json");
   }
   const JsonReader manifest = read_manifest(manifest_path);
   const JsonReader files = manifest.at("files");

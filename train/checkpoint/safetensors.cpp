@@ -92,11 +92,11 @@ Row parse_row(const std::string& name, const JsonReader& row, const std::string&
 std::string other_kind(BytesView bytes) {
   const std::string_view text = as_text(bytes.first(std::min<std::size_t>(bytes.size(), 64)));
   if (text.starts_with("PK\x03\x04") || text.starts_with("\x80\x02")) {
-    return "is a file of PyTorch's torch.save, whose tensors safetensors.torch.save_file writes as "
-           "winnow reads them: docs/how-to/fine-tune.md has the three lines";
+    return "was written by torch.save(), which winnow does not read; save its tensors with "
+           "safetensors.torch.save_file (three lines, see docs/how-to/fine-tune.md)";
   }
   if (text.starts_with("version https://git-lfs")) {
-    return "is a Git LFS pointer, which stands for the file; get that by git lfs pull";
+    return "is a Git LFS pointer, not the file itself; get the file with git lfs pull";
   }
   if (text.starts_with("\x89HDF\r\n")) {
     return "is an HDF5 file, as Keras writes them; winnow reads safetensors";
@@ -195,7 +195,7 @@ std::vector<NamedTensor> parse_safetensors(BytesView bytes, const std::string& w
     tensors.push_back(std::move(row.tensor));
     at = row.end;
   }
-  if (at != data.size()) throw FormatError(where + ": bytes are left over behind the tensors");
+  if (at != data.size()) throw FormatError(where + ": bytes are left over after the tensors");
   return tensors;
 }
 

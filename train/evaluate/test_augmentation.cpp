@@ -28,12 +28,13 @@ constexpr auto kMirrorShift = std::to_array<WeightedView>({
 });
 
 constexpr auto kTestAugmentations = std::to_array<TestAugmentation>({
-    {"mirror", "image and mirror image", MeanOf::kProbabilities, kMirror},
-    {"shift", "image, and moved by a pixel down and right, up and left", MeanOf::kProbabilities,
-     kShift},
-    {"mirror-shift", "these three and their mirror images", MeanOf::kProbabilities, kMirrorShift},
-    {"airbench94", "the same views as in airbench94: the mean of the logits", MeanOf::kLogits,
+    {"mirror", "the image and its mirror image", MeanOf::kProbabilities, kMirror},
+    {"shift", "the image, and copies shifted by one pixel down-right and up-left",
+     MeanOf::kProbabilities, kShift},
+    {"mirror-shift", "the three views of shift, and their mirror images", MeanOf::kProbabilities,
      kMirrorShift},
+    {"airbench94", "the views of mirror-shift, averaging logits as airbench94 does",
+     MeanOf::kLogits, kMirrorShift},
 });
 
 }  // namespace

@@ -73,16 +73,16 @@ std::optional<std::size_t> nodes_to(const Graph& graph, std::string_view name) {
 
 // Why no stage can end after this many nodes.
 std::string_view why_no_end(const Graph& graph, std::optional<std::size_t> nodes) {
-  if (!nodes) return "which the net has not";
+  if (!nodes) return "which is not a value of the net";
   const auto is_counted = [&](const Node& node) { return multiply_adds_of(graph, node) > 0; };
   const std::span all(graph.nodes);
   if (std::ranges::none_of(all.first(*nodes), is_counted)) {
-    return "for nothing is computed before it";
+    return "because nothing is computed before it";
   }
   if (std::ranges::none_of(all.subspan(*nodes), is_counted)) {
-    return "for nothing is computed behind it";
+    return "because nothing is computed after it";
   }
-  return "for something goes past it";
+  return "because a connection bypasses it";
 }
 
 // Throws UsageError: says why no stage can end at `name`, and where one can.

@@ -117,7 +117,7 @@ void check_elements(const Value& value) {
   throw UsageError("the net's '" + value.name + "' would have " + to_string(value.shape) +
                    " elements, over " + std::to_string(kMostElements) +
                    (is_computed ? "; choose smaller images or a smaller micro-batch"
-                                : "; make this layer narrower, or what it reads"));
+                                : "; make this layer or its input narrower"));
 }
 
 }  // namespace

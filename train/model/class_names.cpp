@@ -21,8 +21,8 @@ std::vector<std::string> parameters_of_logits(const Graph& graph) {
   });
   if (last == graph.nodes.end()) {
     throw UsageError(
-        "the net does not end in a fully connected layer, so its classes cannot be brought into "
-        "another order; take a cache that has them in the order of the training");
+        "the net does not end in a fully connected layer, so its classes cannot be reordered; use "
+        "a cache that lists the classes in the order of training");
   }
   std::vector<std::string> names;
   for (const ValueId id : last->inputs) {
@@ -52,10 +52,10 @@ std::vector<std::string> class_names(const std::vector<std::string>& classes) {
 std::string first_other_class(const std::vector<std::string>& trained, const std::string& run,
                               const std::vector<std::string>& wanted, const std::string& cache) {
   if (const std::string* name = first_without(wanted, trained)) {
-    return "'" + *name + "', which " + cache + " has and " + run + " has not";
+    return "'" + *name + "', which is in " + cache + " but not in " + run;
   }
   if (const std::string* name = first_without(trained, wanted)) {
-    return "'" + *name + "', which " + run + " has and " + cache + " has not";
+    return "'" + *name + "', which is in " + run + " but not in " + cache;
   }
   return {};
 }

@@ -28,8 +28,8 @@ bool matches(const std::string& pattern, const std::string& name) {
 }
 
 [[noreturn]] void throw_no_match(const std::string& pattern, const Model& model) {
-  throw UsageError("no tensor of the net is called '" + pattern + "'; they have names like " +
-                   model.tensors.front().about.name + ", and * stands for any characters");
+  throw UsageError("no tensor of the net matches '" + pattern + "'; names look like " +
+                   model.tensors.front().about.name + ", and * matches any characters");
 }
 
 std::string rule_text(const LrScale& rule) {
@@ -66,8 +66,7 @@ std::vector<std::string> head_of(const Graph& graph) {
 std::string advice(const Graph& graph, const std::string& tensor) {
   for (const Node& node : graph.nodes) {
     if (node.op == &kTokens && graph.value(node.inputs[2]).name == tensor) {
-      return "; it has a row for each patch and one more, so choose the --image-size of these "
-             "weights";
+      return "; it has one row per patch plus one, so use the --image-size of these weights";
     }
   }
   return {};
@@ -82,7 +81,7 @@ void judge_classes(const std::vector<std::string>& wanted, const std::vector<std
     const std::string first = first_other_class(trained, "the file", wanted, "the data");
     if (!first.empty()) result.other = "for other classes, as " + first;
   } else if (std::ranges::any_of(tensors, projects)) {
-    result.other = "for features, learnt without classes";
+    result.other = "for features, trained without classes";
   } else {
     result.unnamed = true;
   }
@@ -99,7 +98,7 @@ std::optional<ClassOrder> order_of_classes(const std::vector<std::string>& train
   if (judged.other.empty()) return find_class_order(trained, graph, wanted);
   if (!head_of(graph).empty()) return std::nullopt;
   throw UsageError(file + " is " + judged.other +
-                   ", and the net has no fully connected layer that could begin anew; take weights "
+                   ", and the net has no final fully connected layer to reinitialise; use weights "
                    "for the classes of the data");
 }
 
@@ -138,7 +137,7 @@ std::vector<float> finite_values(const NamedTensor& tensor, const std::string& f
   std::vector<float> values = f32_values(tensor);
   if (std::ranges::all_of(values, [](float v) { return std::isfinite(v); })) return values;
   throw FormatError(file + ": tensor " + tensor.name +
-                    " holds values that are not finite; take weights from before that");
+                    " contains NaN or infinity; use weights from an earlier checkpoint");
 }
 
 bool contains(const std::vector<std::string>& names, const std::string& name) {
@@ -198,7 +197,8 @@ void apply_lr_scales(Model& model, const std::vector<LrScale>& rules) {
   const bool trained = std::any_of(model.tensors.begin(), model.tensors.end(), [](const auto& t) {
     return t.about.kind == ValueKind::kParameter && t.lr_scale > 0;
   });
-  if (!trained) throw UsageError("every parameter of the net is frozen; leave some to train");
+  if (!trained)
+    throw UsageError("every parameter of the net is frozen; leave some of them trainable");
 }
 
 void apply_no_decay(Model& model, const std::vector<std::string>& patterns) {
@@ -284,12 +284,11 @@ void begin_model(Model& model, const Graph& graph, std::uint64_t seed, const Sta
          listed(weights.kept) + " keep their initial values");
   } else if (weights.unnamed) {
     note(file +
-         " does not name its classes: its classifier is kept, as if they were those of the "
-         "data in the same order");
+         " does not name its classes: its classifier is kept, assuming the classes of the data in "
+         "the same order");
   }
   if (!weights.ignored.empty()) {
-    note(file +
-         " has tensors that the net does not, which are ignored: " + listed(weights.ignored));
+    note(file + " has tensors that the net lacks; they are ignored: " + listed(weights.ignored));
   }
 }
 
@@ -298,7 +297,7 @@ std::string digest_of_weights(const std::filesystem::path& file, comm::Communica
   std::string digest;
   on_root(comm, [&] {
     if (!std::filesystem::is_regular_file(file)) {
-      throw UsageError("there is no file " + file.string() + " to begin with");
+      throw UsageError("there is no file " + file.string() + " to start from");
     }
     digest = to_hex(xxh3_128(read_file(file)));
   });

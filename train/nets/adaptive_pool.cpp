@@ -15,10 +15,10 @@ Windows windows_of(const std::string& name, std::int64_t from, int side) {
   if (from < side) return {};
   if (from % side == 0) return {static_cast<int>(from / side), static_cast<int>(from / side)};
   if (from == side + 1) return {2, 1};
-  throw ShapeError("avg_pool '" + name + "': " + std::to_string(from) + " pixels have no " +
-                   std::to_string(side) +
-                   " windows of one size; choose an --image-size whose map " + "is a multiple of " +
-                   std::to_string(side) + " there");
+  throw ShapeError("avg_pool '" + name + "': " + std::to_string(from) +
+                   " pixels cannot be divided into " + std::to_string(side) +
+                   " equal windows; choose an --image-size for which the side of this map " +
+                   "is a multiple of " + std::to_string(side));
 }
 
 }  // namespace

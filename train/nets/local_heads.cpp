@@ -144,13 +144,13 @@ bool has_local_heads(const Graph& forward) {
 Graph with_local_heads(Graph forward, const std::vector<ValueId>& ends, const LocalHead& head,
                        const NetOptions& options) {
   if (!ends.empty() && !find_loss(options.loss.name).reads_labels()) {
-    throw UsageError("a head learns labels, and --loss " + options.loss.name + " reads none");
+    throw UsageError("local heads need labels, and --loss " + options.loss.name + " uses none");
   }
   for (const Value& value : forward.values) {
     if (ends.empty() || !is_named_as_local_head(value.name)) continue;
     throw UsageError("the net has " + value.name +
-                     ", a name that --local gives to heads of stages; call that block of the net "
-                     "otherwise, or leave out --local");
+                     ", a name that --local reserves for its heads; rename that block of the net, "
+                     "or leave out --local");
   }
   NetBuilder net(std::move(forward), options.loss);
   for (std::size_t i = 0; i < ends.size(); ++i) {

@@ -57,8 +57,8 @@ std::vector<ValueId> named_ends(const std::string& stages, const Graph& forward)
     ends.push_back(border_called(forward, name));
     if (ends.size() < 2 || ends[ends.size() - 2].nodes < ends.back().nodes) continue;
     throw UsageError("--stages " + stages + ": " + name +
-                     " is not behind what is named before it; "
-                     "name the ends of stages in the order of the net");
+                     " does not come after the stage before it; list the ends of stages in the "
+                     "order of the net");
   }
   std::vector<ValueId> values;
   for (const Border& end : ends) values.push_back(end.value);
@@ -113,8 +113,8 @@ std::vector<ValueId> counted_ends(const LocalOptions& options, const Graph& forw
       where += (where.empty() ? "" : ", ") + forward.value(end.value).name;
     }
     throw UsageError("--stages " + options.stages + ": the net has " + std::to_string(ends.size()) +
-                     " borders, so at most " + std::to_string(ends.size() + 1) +
-                     " stages; they are " + where);
+                     " places for a border, so at most " + std::to_string(ends.size() + 1) +
+                     " stages; the places are " + where);
   }
   // Overlapping stages are computed one at a time, and the values of two are held at once.
   const bool holds_two = options.updates == kOverlapping && balance_of(options) == kMemory;
@@ -182,8 +182,8 @@ void check_local(const LocalOptions& options, const LossOptions& loss) {
   }
   find_local_head(head_of(options));
   if (!find_loss(loss.name).reads_labels()) {
-    throw UsageError("--local trains each stage by labels, and --loss " + loss.name +
-                     " reads none; leave out --local");
+    throw UsageError("--local trains each stage on labels, and --loss " + loss.name +
+                     " uses none; leave out --local");
   }
   if (options.stages.empty()) {
     throw UsageError("--local " + options.updates +
@@ -192,7 +192,7 @@ void check_local(const LocalOptions& options, const LossOptions& loss) {
   const bool is_number = options.stages.find_first_not_of("0123456789") == std::string::npos;
   if (is_number && stage_count(options.stages) < 2) {
     throw UsageError("--local with --stages " + options.stages +
-                     " is plain backpropagation; leave out --local, or take 2 stages or more");
+                     " is plain backpropagation; leave out --local, or use 2 stages or more");
   }
   if (!is_number && !options.balance.empty()) {
     throw UsageError("--balance is for --stages K, and --stages " + options.stages +
@@ -218,7 +218,7 @@ Graph with_heads(const LocalSetup& local, const Graph& forward, const NetOptions
     const std::optional<Border> end = find_border(forward, name);
     if (!end) throw UsageError("no stage of the net can end at a value '" + name + "'");
     if (end->nodes <= nodes) {
-      throw UsageError("stages end at " + name + ", which is not behind the end before it");
+      throw UsageError("stages end at " + name + ", which does not come after the end before it");
     }
     nodes = end->nodes;
     ends.push_back(end->value);
@@ -243,8 +243,9 @@ std::string heads_in_words(const LocalSetup& local, const Graph& with_heads) {
                      bytes_in_words(static_cast<double>(parameters) * 4) + ", and values of " +
                      bytes_in_words(bytes) + " " + of_images(with_heads);
   if (const std::int64_t channels = narrowed_channels(local, with_heads); channels > 0) {
-    text += "; their linear layers are " + std::to_string(kMostHeadWidth) + " wide where " +
-            std::to_string(4 * channels) + " are published (--local-head mlp-sr-full)";
+    text += "; their linear layers are " + std::to_string(kMostHeadWidth) +
+            " wide instead of the published " + std::to_string(4 * channels) +
+            " (for that: --local-head mlp-sr-full)";
   }
   return text;
 }

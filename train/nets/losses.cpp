@@ -45,12 +45,12 @@ LossNode barlow_twins(const LossOptions& options) {
 double twins_of_guessing(const LossOptions&, int) { return 1; }
 
 constexpr auto kLosses = std::to_array<LossRow>({
-    {"cross_entropy", "cross entropy of the softmax", cross_entropy, entropy_of_guessing, false},
-    {"bce", "binary cross entropy of each class's sigmoid, mean over the classes as timm's", bce,
+    {"cross_entropy", "softmax cross entropy", cross_entropy, entropy_of_guessing, false},
+    {"bce", "sigmoid binary cross entropy per class, averaged over the classes as in timm", bce,
      bce_of_guessing, true},
-    {kFocalLoss, "focal loss of each class's sigmoid as torchvision's, sum over the classes", focal,
+    {kFocalLoss, "sigmoid focal loss per class, summed over the classes as in torchvision", focal,
      focal_of_guessing, true},
-    {kTwinsLoss, "Barlow Twins: two views of each image agree; reads no labels", barlow_twins,
+    {kTwinsLoss, "Barlow Twins: makes two views of each image agree; needs no labels", barlow_twins,
      twins_of_guessing, false, 2},
 });
 

@@ -40,7 +40,7 @@ class DescribedNet {
       if (i == 1 && values.has("stride")) values.set("stride", 1);
       if (!entry.block->takes_vectors && net_.shape(x_).size() != 4) {
         throw ShapeError(std::string(entry.block->name) +
-                         " takes images, and a linear layer before it has left none");
+                         " needs an image as input, but a linear layer comes before it");
       }
       x_ = entry.block->make(net_, place_of(entry, i), x_, values);
       check_new_tensors();
@@ -66,8 +66,8 @@ class DescribedNet {
       const Value& value = values[checked_];
       if (value.kind != ValueKind::kParameter && value.kind != ValueKind::kBuffer) continue;
       if (!names_.insert(value.name).second) {
-        throw UsageError("a block before has a tensor '" + value.name +
-                         "' too; give one of them another name");
+        throw UsageError("an earlier block already has a tensor '" + value.name +
+                         "'; rename one of the two blocks");
       }
       parameters_ += element_count(value.shape);
       if (parameters_ > kMostParameters) {

@@ -34,7 +34,7 @@ std::string short_number(double number) {
 void check_size(std::uintmax_t bytes, const std::string& where) {
   if (bytes <= kMostNetFileBytes || bytes == static_cast<std::uintmax_t>(-1)) return;
   throw UsageError(where + " has more than " + std::to_string(kMostNetFileBytes) +
-                   " bytes; a net is described by fewer");
+                   " bytes, the limit for a description of a net");
 }
 
 // Reads one description. Anything outside the language is an error that names its line.
@@ -105,7 +105,7 @@ class DescriptionReader {
 
   const std::string& text(const toml::node& value, std::string_view key) const {
     const toml::value<std::string>* found = value.as_string();
-    if (found == nullptr) fail(value, std::string(key) + " must be a text between quotes");
+    if (found == nullptr) fail(value, std::string(key) + " must be a string in quotes");
     return found->get();
   }
 
@@ -124,8 +124,7 @@ class DescriptionReader {
     const toml::table* table = value.as_table();
     if (table == nullptr) fail(value, "a block must be a table, {block = \"conv\", ...}");
     const toml::node* kind = table->get("block");
-    if (kind == nullptr)
-      fail(value, "a block lacks its key 'block', which says of what kind it is");
+    if (kind == nullptr) fail(value, "a block lacks its key 'block', which names its kind");
     BlockEntry entry{.line = value.source().begin.line,
                      .block = &find_block(*kind),
                      .name = std::move(name),
@@ -134,7 +133,7 @@ class DescriptionReader {
     for (const auto& [key, given] : *table) read_key(key.str(), given, entry);
     for (const BlockKey& key : entry.block->keys) {
       if (entry.values.real(key.name) == kMustBeGiven) {
-        fail(value, std::string(entry.block->name) + " lacks its " + std::string(key.name));
+        fail(value, std::string(entry.block->name) + " lacks the key " + std::string(key.name));
       }
     }
     blocks_ += std::max(1, entry.depth);
@@ -177,8 +176,9 @@ class DescriptionReader {
     const std::string& name = text(value, "name");
     if (name.empty() || name.size() > kLongest || std::ranges::count(name, '#') > 1 ||
         name.find_first_not_of(kAllowed) != std::string::npos) {
-      fail(value, "a name has 1 to " + std::to_string(kLongest) +
-                      " letters, digits, '_', '-' and '.', and at most one '#', which counts");
+      fail(value,
+           "a name has 1 to " + std::to_string(kLongest) +
+               " letters, digits, '_', '-' and '.', and at most one '#', which becomes a number");
     }
     return name;
   }
@@ -191,15 +191,14 @@ class DescriptionReader {
       const bool has_width = linear && entry.values.whole("width") > 0;
       if (last && (!linear || has_width)) {
         fail(entry.line,
-             "the last block must be a linear one without width, which gets as many outputs as "
-             "there are classes");
+             "the last block must be linear without width: it gets one output per class");
       }
       if (!last && linear && !has_width) {
-        fail(entry.line, "linear lacks its width; only the last one has none");
+        fail(entry.line, "linear needs a width; only the last block goes without");
       }
     }
     if (made_.entries.empty()) {
-      throw UsageError(made_.where + " describes no net: it has no blocks");
+      throw UsageError(made_.where + " describes no net: the list of blocks is empty");
     }
   }
 
@@ -215,7 +214,7 @@ NetDescription parse_net(std::string_view text, const std::string& where) {
     return DescriptionReader(where).read(toml::parse(text, where));
   } catch (const toml::parse_error& error) {
     throw UsageError(where + ":" + std::to_string(error.source().begin.line) +
-                     ": no TOML: " + quoted_start(error.description()));
+                     ": not valid TOML: " + quoted_start(error.description()));
   }
 }
 
@@ -258,7 +257,7 @@ std::string why_no_toml(const std::string& path) {
   } catch (const toml::parse_error& error) {
     if (error.source().begin.line == 0) return "";
     return "line " + std::to_string(error.source().begin.line) +
-           " is no TOML: " + std::string(error.description());
+           " is not valid TOML: " + std::string(error.description());
   }
 }
 

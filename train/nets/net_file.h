@@ -35,8 +35,8 @@ NetChoice read_net_file(const std::string& path);
 Graph make_net(const NetChoice& net, const NetOptions& options);
 int default_side_px(const NetChoice& net);
 
-// The first error if the file is not TOML: "line 3 is no TOML: ...". Empty if it is, or cannot be
-// read.
+// The first error if the file is not TOML: "line 3 is not valid TOML: ...". Empty if it is, or
+// cannot be read.
 std::string why_no_toml(const std::string& path);
 
 }  // namespace winnow::train

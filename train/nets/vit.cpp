@@ -27,7 +27,7 @@ constexpr Vit kTiny4{4, 192, 12, 3};
 void check_patches(const NetOptions& options, int patch_px) {
   if (options.height_px % patch_px == 0 && options.width_px % patch_px == 0) return;
   throw ShapeError("images of " + std::to_string(options.height_px) + " x " +
-                   std::to_string(options.width_px) + " pixels do not divide into patches of " +
+                   std::to_string(options.width_px) + " pixels cannot be divided into patches of " +
                    std::to_string(patch_px) + ": choose a multiple of " + std::to_string(patch_px) +
                    " by --image-size");
 }

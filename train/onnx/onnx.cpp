@@ -164,9 +164,9 @@ void write_onnx(const Graph& graph, const TensorOf& tensor_of,
   nodes.fields().message(kOutput, value_fields("logits", net.value(logits).shape, kFloat));
   bytes += nodes.fields().view().size();
   if (bytes >= kMostBytes) {
-    throw UsageError("the weights are of " + std::to_string(bytes >> 20) +
-                     " MiB, and a file of ONNX holds less than 2048; take the safetensors file of "
-                     "a checkpoint");
+    throw UsageError(
+        "the weights take " + std::to_string(bytes >> 20) +
+        " MiB, but an ONNX file must be under 2048 MiB; use the safetensors file of a checkpoint");
   }
   sink(model(metadata, bytes).view());
   sink(nodes.fields().view());

@@ -140,7 +140,8 @@ std::string local_response_norm(const Source& source, Nodes& to) {
   const auto& norm = attributes_of<LocalResponseNormAttributes>(source.node);
   if (norm.size % 2 == 0) {
     throw UsageError("'" + source.node.name + "' normalises over " + std::to_string(norm.size) +
-                     " channels, and ONNX has its middle elsewhere where these are even");
+                     " channels; for even numbers ONNX centres the window differently, so it "
+                     "cannot be exported");
   }
   return to.add("LRN", source.node.name, {source.input(0)},
                 {{"size", norm.size},
@@ -308,9 +309,9 @@ constexpr auto kRows = std::to_array<Row>({
 std::string write_node(const Source& source, Nodes& to) {
   const auto row = std::ranges::find(kRows, source.node.op, &Row::op);
   if (row == kRows.end()) {
-    throw UsageError("'" + source.node.name + "' is " + std::string(op_name(source.node.op)) +
-                     ", which winnow cannot write for ONNX yet; take the safetensors file of a "
-                     "checkpoint");
+    throw UsageError(
+        "'" + source.node.name + "' is " + std::string(op_name(source.node.op)) +
+        ", which winnow cannot export to ONNX yet; use the safetensors file of a checkpoint");
   }
   return row->write(source, to);
 }

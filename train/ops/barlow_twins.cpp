@@ -28,7 +28,7 @@ const Shape& check(const ShapeInference& in) {
   const Shape& z = in.rank(0, 2);
   in.storage(0, Storage::kCompute);
   if (z[0] % 2 != 0 || z[0] < 4) {
-    in.fail(std::to_string(z[0]) + " rows are not two views each of two images or more");
+    in.fail(std::to_string(z[0]) + " rows are not two views each of at least two images");
   }
   in.same_as(1, {z[0]});
   return z;

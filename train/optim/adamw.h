@@ -22,7 +22,7 @@ struct AdamW {
 
   static constexpr std::string_view kName = "adamw";
   static constexpr std::string_view kWhat =
-      "Adam with decoupled weight decay, by default 0.01 (Loshchilov and Hutter 2019)";
+      "Adam with decoupled weight decay, default 0.01 (Loshchilov and Hutter 2019)";
   static constexpr std::array kOptions{beta1_option(0.9), beta2_option(0.999), eps_option(1e-8),
                                        weight_decay_option(0.01)};
   static constexpr std::array<std::string_view, 2> kSlots{"exp_avg", "exp_avg_sq"};

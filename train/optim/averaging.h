@@ -14,28 +14,28 @@ inline constexpr double kMostStepsBetween = 1e9;  // between two updates of an a
 
 inline constexpr std::array kAveragingOptions{
     Option{.key = "ema_decay",
-           .what = "Also keep and evaluate an exponential moving average of the weights, of this "
-                   "decay: 0.9999; 0: do not",
+           .what = "Decay of an exponential moving average of the weights, e.g. 0.9999, kept and "
+                   "evaluated too (0 = off)",
            .range = {.most = 1, .below_most = true},
            .later = true},
     Option{.key = "ema_steps",
-           .what = "Steps between two updates of the moving average",
+           .what = "Update the moving average every N steps",
            .initial = 1,
            .range = {.least = 1, .most = kMostStepsBetween},
            .later = true},
-    Option{
-        .key = "lookahead_steps",
-        .what = "Lookahead: after so many steps go back to --lookahead-alpha of the way; 0: do not",
-        .range = {.most = kMostStepsBetween},
-        .later = true},
+    Option{.key = "lookahead_steps",
+           .what =
+               "Lookahead: every N steps, set the weights to a point between old and new (0 = off)",
+           .range = {.most = kMostStepsBetween},
+           .later = true},
     Option{.key = "lookahead_alpha",
-           .what = "Share of the way that lookahead keeps",
+           .what = "Lookahead: the point; 0 is the old weights, 1 the new",
            .initial = 0.5,
            .range = {.most = 1, .above_least = true},
            .later = true},
     Option{.key = "lookahead_power",
-           .what = "Lookahead's share falls to --lookahead-alpha over the run, from 1, with this "
-                   "power of the part of the run that is over; 0: it is the same throughout",
+           .what = "Lookahead: let the point fall from 1 to --lookahead-alpha over the run, as "
+                   "progress^P (0 = constant)",
            .range = {.most = 100},
            .later = true}};
 

@@ -11,11 +11,10 @@ namespace winnow::train {
 
 inline constexpr std::array kClipOptions{
     Option{.key = "clip_grad_norm",
-           .what = "Scale the gradients of a step down to this norm of all of them together; 0: "
-                   "do not",
+           .what = "Clip the gradients of a step to this global norm (0 = off)",
            .later = true},
     Option{.key = "clip_grad_value",
-           .what = "Cut every number of the gradients off at this, up and down; 0: do not",
+           .what = "Clip every element of the gradients to [-X, X] (0 = off)",
            .later = true}};
 
 // Limits for the gradients of a step, applied before the optimiser. 0: no limit.

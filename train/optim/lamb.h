@@ -22,7 +22,7 @@ struct Lamb {
 
   static constexpr std::string_view kName = "lamb";
   static constexpr std::string_view kWhat =
-      "Adam with layer-wise rates, by default decay 0.01 (You et al. 2019)";
+      "Adam with layer-wise rates, default weight decay 0.01 (You et al. 2019)";
   static constexpr std::array kOptions{beta1_option(0.9), beta2_option(0.999), eps_option(1e-6),
                                        weight_decay_option(0.01)};
   static constexpr std::array<std::string_view, 2> kSlots{"exp_avg", "exp_avg_sq"};

@@ -16,7 +16,8 @@ struct Larc : LarsStep {
   double eta;
 
   static constexpr std::string_view kName = "larc";
-  static constexpr std::string_view kWhat = "LARS with rates clipped at the step's (NVIDIA Apex)";
+  static constexpr std::string_view kWhat =
+      "LARS with layer rates limited to the learning rate (NVIDIA Apex)";
   static constexpr std::array kOptions{kMomentumOption, weight_decay_option(1e-4),
                                        lars_eta_option(0.02)};
 

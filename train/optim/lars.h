@@ -18,7 +18,7 @@ struct Lars : LarsStep {
 
   static constexpr std::string_view kName = "lars";
   static constexpr std::string_view kWhat =
-      "layer-wise adaptive rates for large batches, as MLPerf's (You et al. 2017)";
+      "layer-wise adaptive rates for large batches, as in MLPerf (You et al. 2017)";
   static constexpr std::array kOptions{kMomentumOption, weight_decay_option(1e-4),
                                        lars_eta_option(1e-3), kMomentumCorrectionOption};
 

@@ -34,21 +34,22 @@ double cosine(const SchedulePoint& at, const ChosenOptions&) {
 double constant(const SchedulePoint& at, const ChosenOptions&) { return at.base; }
 
 constexpr std::array kSchedules{
-    LrSchedule{.name = "poly",
-               .what = "(1 - progress)^power, LARS's, restarted after the warm-up as MLPerf does",
-               .options = kPolyOptions,
-               .rate = &poly,
-               .has_end = true},
+    LrSchedule{
+        .name = "poly",
+        .what = "(1 - progress)^power, as for LARS; progress starts after the warm-up as in MLPerf",
+        .options = kPolyOptions,
+        .rate = &poly,
+        .has_end = true},
     LrSchedule{.name = "cosine",
                .what = "(1 + cos(pi progress)) / 2",
                .options = {},
                .rate = &cosine,
                .has_end = true},
     LrSchedule{"constant", "no decay", {}, &constant},
-    LrSchedule{"multistep", "times gamma at each milestone (He et al. 2016)", kMultistepOptions,
-               &multistep_rate},
-    LrSchedule{"onecycle", "up and down by half cosines (Smith and Topin 2017)", kOnecycleOptions,
-               &onecycle_rate, /*warms_up=*/true},
+    LrSchedule{"multistep", "multiplied by gamma at each milestone (He et al. 2016)",
+               kMultistepOptions, &multistep_rate},
+    LrSchedule{"onecycle", "rises, then falls, along half cosines (Smith and Topin 2017)",
+               kOnecycleOptions, &onecycle_rate, /*warms_up=*/true},
 };
 
 // The first step of the epoch that contains `step`.

@@ -19,7 +19,7 @@ struct Lion {
 
   static constexpr std::string_view kName = "lion";
   static constexpr std::string_view kWhat =
-      "signs of momenta, by default decay 0 (Chen et al. 2023)";
+      "sign of the momentum, default weight decay 0 (Chen et al. 2023)";
   static constexpr std::array kOptions{beta1_option(0.9), beta2_option(0.99),
                                        weight_decay_option(0)};
   static constexpr std::array<std::string_view, 1> kSlots{"exp_avg"};

@@ -9,26 +9,27 @@ namespace winnow::train {
 // Options of the learning rate for all schedules; see LearningRate.
 inline constexpr std::array kRateOptions{
     Option{.key = "lr_base_size",
-           .what = "Batch that --lr is for: it is multiplied by --batch-size / this; 0: it is for "
-                   "--batch-size",
+           .what = "Batch size that --lr was chosen for: the rate is --lr times --batch-size / N "
+                   "(0 = --lr as given)",
            .later = true},
     Option{.key = "lr_sqrt",
-           .what = "Multiply by the square root of --batch-size / --lr-base-size instead",
+           .what = "Use the square root of --batch-size / --lr-base-size instead",
            .kind = OptionKind::kSwitch,
            .later = true},
     Option{.key = "lr_warmup",
-           .what = "Learning rate that the warm-up begins with; 0: that of Goyal et al., an even "
-                   "part of --lr in every step",
+           .what = "Learning rate at the start of the warm-up (0 = warm up from --lr / steps, as "
+                   "Goyal et al.)",
            .later = true},
-    Option{.key = "lr_end",
-           .what = "Learning rate at the end of the run (poly, cosine, and of a warm-down)",
-           .later = true},
+    Option{
+        .key = "lr_end",
+        .what = "Learning rate at the end of the run (poly, cosine, and after --cooldown-epochs)",
+        .later = true},
     Option{.key = "cooldown_epochs",
-           .what = "Epochs of linear warm-down to --lr-end, after the schedule",
+           .what = "Epochs of linear cooldown to --lr-end, after the schedule",
            .range = {.most = kMostEpochs},
            .later = true},
     Option{.key = "lr_per_epoch",
-           .what = "Change the learning rate where epochs begin, not at every step",
+           .what = "Change the learning rate once per epoch, not at every step",
            .kind = OptionKind::kSwitch,
            .later = true}};
 

@@ -93,10 +93,10 @@ void check_companions(const OptionValues& given) {
     std::string_view key, needs, what;
   };
   constexpr std::array kCompanions{
-      Companion{"lr_sqrt", "lr_base_size", "the batch that --lr is for"},
+      Companion{"lr_sqrt", "lr_base_size", "the batch size that --lr was chosen for"},
       Companion{"ema_steps", "ema_decay", "the decay of the moving average"},
-      Companion{"lookahead_alpha", "lookahead_steps", "the steps between two looks back"},
-      Companion{"lookahead_power", "lookahead_steps", "the steps between two looks back"}};
+      Companion{"lookahead_alpha", "lookahead_steps", "the number of steps between two updates"},
+      Companion{"lookahead_power", "lookahead_steps", "the number of steps between two updates"}};
   for (const std::string_view key : {"ema_steps", "lookahead_steps", "lookahead_power"}) {
     const auto found = given.find(key);
     if (found == given.end() || found->second.front() == std::round(found->second.front()))
@@ -117,8 +117,8 @@ void check_end(const LrSchedule& schedule, const OptionValues& given) {
   for (const LrSchedule& row : lr_schedules()) {
     if (row.has_end) names += (names.empty() ? "" : ", ") + std::string(row.name);
   }
-  throw UsageError("--lr-end is where --sched " + names +
-                   " lead to, or --cooldown-epochs; this run's --sched is " +
+  throw UsageError("--lr-end is for --sched " + names +
+                   ", or for --cooldown-epochs; this run's --sched is " +
                    std::string(schedule.name) + ", and it has no --cooldown-epochs");
 }
 

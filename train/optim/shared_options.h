@@ -15,12 +15,16 @@ constexpr Option weight_decay_option(double initial) {
 // For decays of means over steps.
 inline constexpr Range kMeanDecays{.most = 1, .below_most = true};
 constexpr Option beta1_option(double initial) {
-  return {"beta1", "Decay of the mean of gradients (adamw, lamb); its share in a step (lion)",
+  return {"beta1",
+          "Beta1: decay of the mean of gradients (adamw, lamb); weight of the momentum in a step "
+          "(lion)",
           OptionKind::kNumber, initial, kMeanDecays};
 }
 constexpr Option beta2_option(double initial) {
-  return {"beta2", "Decay of the mean of squared gradients (adamw, lamb); of gradients (lion)",
-          OptionKind::kNumber, initial, kMeanDecays};
+  return {
+      "beta2",
+      "Beta2: decay of the mean of squared gradients (adamw, lamb); decay of the momentum (lion)",
+      OptionKind::kNumber, initial, kMeanDecays};
 }
 constexpr Option alpha_option(double initial) {
   return {"alpha", "Decay of the mean of squared gradients (rmsprop, rmsprop_tf)",
@@ -28,8 +32,8 @@ constexpr Option alpha_option(double initial) {
 }
 constexpr Option eps_option(double initial) {
   return {"eps",
-          "Added to the root of the mean of squares (adamw, lamb, rmsprop); under the root "
-          "(rmsprop_tf)",
+          "Epsilon, added to the root of the mean of squares (adamw, lamb, rmsprop) or under the "
+          "root (rmsprop_tf)",
           OptionKind::kNumber, initial, Range{.above_least = true}};
 }
 
@@ -41,8 +45,8 @@ constexpr Option lars_eta_option(double initial) {
 inline constexpr Option kMomentumCorrectionOption{
     .key = "momentum_correction",
     .what =
-        "Rescale the momentum where the learning rate changes, as Goyal et al. 2017 and NVIDIA's "
-        "LARSv2 (lars, lars_paper; the others' momentum has no learning rate in it)",
+        "Rescale the momentum when the learning rate changes (lars, lars_paper; Goyal et al. 2017, "
+        "NVIDIA's LARSv2)",
     .kind = OptionKind::kSwitch,
     .later = true};
 

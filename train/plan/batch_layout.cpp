@@ -65,8 +65,8 @@ BatchLayout plan_batches(std::int64_t samples, std::int64_t batch, std::int64_t 
                          double epochs, const RankOf& self, bool of_views) {
   const int ranks = self.ranks;
   if (batch < 1 || micro_batch < 1 || batch % micro_batch != 0) {
-    throw UsageError("--batch-size " + std::to_string(batch) + " is no multiple of --micro-batch " +
-                     std::to_string(micro_batch));
+    throw UsageError("--batch-size " + std::to_string(batch) +
+                     " is not a multiple of --micro-batch " + std::to_string(micro_batch));
   }
   const std::int64_t parts = batch / micro_batch;
   if (parts < ranks) {

@@ -90,13 +90,12 @@ PlanChange compare_plans(const RunPlan& stored, const RunPlan& now, bool replan)
   const std::string numerics = differences(before, after);
   if (!numerics.empty()) {
     if (!replan) {
-      throw UsageError(
-          "the run would go on with other arithmetic than it began with (" + numerics +
-          "); start it as before, or allow other last bits of the weights by --replan");
+      throw UsageError("the run would resume with different arithmetic (" + numerics +
+                       "); start it as before, or accept differences in the last bits of the "
+                       "weights with --replan");
     }
-    return {true,
-            "planned anew (" + numerics +
-                "): the weights will differ in their last bits from a run that never stopped"};
+    return {true, "new plan (" + numerics +
+                      "): the weights will differ in their last bits from an uninterrupted run"};
   }
   const std::string layout =
       differences(facts_of(stored.layout), facts_of(said_by(stored.version, now.layout)));
@@ -105,8 +104,8 @@ PlanChange compare_plans(const RunPlan& stored, const RunPlan& now, bool replan)
     return {true, "the layout changes (" + layout + "), the weights do not"};
   }
   return {true, "the layout changes (" + layout +
-                    "): the weights will differ in their last bits from a run that never stopped; "
-                    "those of --reproducible runs do not"};
+                    "): the weights will differ in their last bits from an uninterrupted run (runs "
+                    "with --reproducible are not affected)"};
 }
 
 }  // namespace winnow::train

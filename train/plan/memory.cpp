@@ -100,11 +100,11 @@ MemoryFit fit_memory(const MemoryNeeds& needs, std::size_t available, const Memo
   if (fit.peak <= available) return fit;
   std::string what = "a rank needs " + in_bytes(fit.peak) +
                      " of memory to train micro-batches of " + std::to_string(micro_batch) + " (" +
-                     in_words(parts_at_peak(needs, fit)) + "); there are " + in_bytes(available) +
-                     " for it";
+                     in_words(parts_at_peak(needs, fit)) + "), but only " + in_bytes(available) +
+                     " is available";
   const std::int64_t smaller = largest_micro_batch(needs, available, micro_batch);
   what += smaller > 0 ? "; --micro-batch " + std::to_string(smaller) + " or less would fit"
-                      : "; take a smaller --batch-size or net, or more machines";
+                      : "; use a smaller --batch-size or net, or more machines";
   throw UsageError(what);
 }
 

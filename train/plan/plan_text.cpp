@@ -31,7 +31,7 @@ Sums read_sums(const JsonReader& in) {
   for (const auto& [sums, name] : kSums) {
     if (text == name) return sums;
   }
-  in.fail("is none of what sums are");
+  in.fail("is not a known kind of sum");
 }
 
 Json to_json(const Numerics& n) {
@@ -138,7 +138,7 @@ std::vector<SizedSchedule> read_smaller(const JsonReader& in) {
                        .options = read_schedule_options(row)});
     const std::size_t n = smaller.size();
     if (n > 1 && smaller[n - 1].elements <= smaller[n - 2].elements) {
-      elements.fail("is not more than the one before it");
+      elements.fail("is not larger than the one before it");
     }
   }
   return smaller;
@@ -216,7 +216,7 @@ std::int64_t read_number(const JsonReader& in, std::string_view text, std::int64
   const char* const end = text.data() + text.size();
   const auto [stop, error] = std::from_chars(text.data(), end, value);
   if (error != std::errc() || stop != end || value < 1 || value > most) {
-    in.fail("has what is not a whole number from 1 to " + std::to_string(most));
+    in.fail("has an entry that is not a whole number from 1 to " + std::to_string(most));
   }
   return value;
 }
@@ -272,7 +272,8 @@ std::string to_text(const RunPlan& plan) {
 
 RunPlan parse_plan(const std::string& text, const std::string& where) {
   const JsonReader in(text, {where, "--replan makes a new one"});
-  if (in.at("format").text() != "winnow-plan") throw FormatError(where + " is no plan of a run");
+  if (in.at("format").text() != "winnow-plan")
+    throw FormatError(where + " is not the plan of a run");
   const std::int64_t version = in.at("version").integer(1, kMost);
   if (version > kPlanVersion) {
     throw FormatError(where + " was written by a newer winnow; use that one");

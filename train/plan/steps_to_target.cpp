@@ -75,8 +75,7 @@ Interval interval_of(const std::vector<Line>& lines, Value value) {
 
 void check(std::span<const ReachedTarget> runs) {
   if (batches_of(runs) >= 2) return;
-  throw UsageError(
-      "how steps to the target depend on the batch takes runs of two batch sizes or more");
+  throw UsageError("the relation of steps and batch size needs runs of at least two batch sizes");
 }
 
 }  // namespace

@@ -38,8 +38,8 @@ Output features_output(const Graph& graph) {
   const Node* const classifier = classifier_behind(graph, logits_of(graph).value);
   if (classifier == nullptr) {
     throw Error(
-        "the net does not end in a fully connected layer, so it is not known what of it "
-        "would be features");
+        "the net does not end in a fully connected layer, so it is unknown which values are its "
+        "features");
   }
   return {.kind = OutputKind::kValue, .value = classifier->inputs.front()};
 }

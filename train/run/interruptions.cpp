@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "common/comm/agreement.h"
+#include "common/count_of.h"
 #include "common/error.h"
 
 namespace winnow::train {
@@ -12,9 +13,9 @@ void throw_stopped(const comm::Communicator& comm, const std::filesystem::path& 
                    RunPosition at) {
   constexpr int kRestartMe = 75;  // EX_TEMPFAIL
   if (comm.rank() != 0) throw comm::PeerError(kRestartMe);
-  throw comm::AgreedError("stopped as asked after step " + std::to_string(at.done) + " of " +
-                              std::to_string(at.last) + " with a checkpoint in " + run.string() +
-                              "; go on with it by --resume auto",
+  throw comm::AgreedError("stopped on request after step " + std::to_string(at.done) + " of " +
+                              std::to_string(at.last) + "; checkpoint in " + run.string() +
+                              "; resume with --resume auto",
                           kRestartMe);
 }
 
@@ -24,12 +25,12 @@ void require_unchanged_cache(const Job& job, const std::filesystem::path& run, R
   on_root(comm, [&] {
     const std::string became = pipeline::change_since_opened(*job.data.source.cache);
     if (became.empty()) return;
-    const std::string what = job.data.folder.string() + " " + became +
-                             " while this run was training on it; all " + std::to_string(at.done) +
-                             " steps were computed on what it was";
+    const std::string what =
+        job.data.folder.string() + " " + became + " while this run was training on it; all " +
+        count_of(static_cast<std::uint64_t>(at.done), "step") + " used the old contents";
     if (at.done == at.last) return note(what);
-    throw Error(what + " and are in " + run.string() +
-                ": put it back to go on with them by --resume auto, or begin another run");
+    throw Error(what + "; they are saved in " + run.string() +
+                ": restore the cache and use --resume auto, or start another run");
   });
 }
 
@@ -65,16 +66,16 @@ std::string diagnose_weights(Engine& engine, std::int64_t step, comm::Communicat
   });
   tensor = comm::broadcast_text(comm, tensor);
   if (tensor.empty()) return "";
-  return "after step " + std::to_string(step) + " weights are not finite, as in " + tensor +
-         ", so they are not kept";
+  return "weights contain NaN or infinity after step " + std::to_string(step) +
+         ", for example in " + tensor + ", so they are not saved";
 }
 
 void throw_not_finite(const comm::Communicator& comm, const std::string& diagnosis,
                       const std::filesystem::path& kept) {
   if (comm.rank() != 0) throw comm::PeerError(1);
-  std::string advice = "; lower the learning rate or lengthen the warm-up in another run";
+  std::string advice = "; start another run with a lower learning rate or a longer warm-up";
   if (!kept.empty()) {
-    advice += ", which may begin with the last good weights: --init-from " +
+    advice += ", if you like from the last good weights: --init-from " +
               (kept / "model.safetensors").string();
   }
   throw comm::AgreedError(diagnosis + advice, 1);

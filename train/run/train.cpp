@@ -10,6 +10,7 @@
 #include <string>
 
 #include "common/comm/agreement.h"
+#include "common/count_of.h"
 #include "common/file.h"
 #include "train/backend/backend.h"
 #include "train/model/class_names.h"
@@ -125,8 +126,9 @@ StepRange steps_to_do(const Job& job, const RunOptions& run, const RunState& sta
   const std::int64_t total = job.batches.total_steps;
   if (run.max_steps > 0 && run.max_steps < state.step) {
     throw UsageError("--max-steps " + std::to_string(run.max_steps) + " is below the " +
-                     std::to_string(state.step) + " steps that the run in " + run.out.string() +
-                     " has done: nothing is left to do; winnow eval evaluates it");
+                     count_of(static_cast<std::uint64_t>(state.step), "step") +
+                     " already done in " + run.out.string() +
+                     ": nothing is left to do; evaluate the run with winnow eval");
   }
   if (is_over(run.evaluation, state.best)) return {state.step, state.step};
   return {state.step, run.max_steps > 0 ? std::min(run.max_steps, total) : total};

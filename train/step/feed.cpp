@@ -27,10 +27,10 @@ bool takes_any_labels(const Graph& graph) {
 void check_count(const std::string& who, bool mixed, std::uint32_t count, double total) {
   const std::uint32_t due = mixed ? 2 : 1;
   if (count == due && std::abs(total - 1) <= 1e-3) return;
-  throw UsageError(
-      who + " has " + std::to_string(count) + " labels, training needs exactly one" +
-      (mixed ? " of each" : "") +
-      (count > due ? "; for several take --loss bce or focal" : "; ingest a labelled data set"));
+  throw UsageError(who + " has " + std::to_string(count) + " labels, training needs exactly one" +
+                   (mixed ? " of each" : "") +
+                   (count > due ? "; for several labels use --loss bce or focal"
+                                : "; ingest a labelled data set"));
 }
 
 // Sets the target of sample `row`, which has one label, two in a mixed batch, or with `any` any

@@ -29,7 +29,7 @@ std::string describe_not_finite(std::int64_t step, const std::vector<NotFiniteRa
   if (text.empty()) text = "the loss is finite on every rank";
   text = "step " + std::to_string(step) + ": " + text;
   if (tensor.empty()) return text;
-  text += "; going backwards, the first sum that is not finite is that of " + tensor;
+  text += "; in the backward pass, the first gradient with NaN or infinity is that of " + tensor;
   if (loss_scale == 1) return text;
   std::ostringstream factor;
   factor << loss_scale;

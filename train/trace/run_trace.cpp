@@ -39,7 +39,8 @@ void RunTrace::batch_is_here() {
 void RunTrace::finish() {
   if (is_written_) return;
   if (first_ > 0) return write();
-  note_("nothing was traced: " + in_words(steps_) + " did not come in this start of the run");
+  note_("nothing was traced: " + in_words(steps_) +
+        " were not reached since this start of the run");
 }
 
 void RunTrace::write() {
@@ -66,7 +67,7 @@ void RunTrace::write() {
   }
   comm::on_root(comm_, [&] { write_file_durably(file_, trace_json(events, about)); });
   note_("trace of " + in_words({.first = first_, .last = last_}) + ": " + file_.string() +
-        "; https://ui.perfetto.dev shows it");
+        "; open it at https://ui.perfetto.dev");
 }
 
 }  // namespace winnow::train

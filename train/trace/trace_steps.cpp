@@ -32,11 +32,12 @@ TraceSteps parse_trace_steps(std::string_view text) {
   }
   const std::int64_t count = steps.count > 0 ? steps.count : steps.last - steps.first + 1;
   if ((steps.count == 0 && steps.first == 0) || count < 1) {
-    throw UsageError(name + " names no steps; give first and last, as 20-25, or +6 for six steps " +
-                     "behind the warm-up");
+    throw UsageError(name +
+                     " names no steps; give first and last, such as 20-25, or +6 for six steps " +
+                     "after the warm-up");
   }
   if (count > kMostTracedSteps) {
-    throw UsageError(name + " is more than the " + std::to_string(kMostTracedSteps) +
+    throw UsageError(name + " is larger than the " + std::to_string(kMostTracedSteps) +
                      " steps that a trace holds; ask for fewer");
   }
   return steps;

@@ -49,7 +49,7 @@ void walk(const JsonReader& value, int& questions) {
 }  // namespace
 
 int fuzz_json(BytesView input) {
-  const JsonReader reader(as_text(input), {"text", "mend it"});
+  const JsonReader reader(as_text(input), {"text", "correct it"});
   int questions = 20;
   walk(reader, questions);
   const std::string text = reader.dump();

@@ -73,13 +73,13 @@ TEST(FindCard, CudaDoesNotStart) {
   FakeMachine machine;
   machine.cards = {.answer = CudaAnswer::kOther, .reason = "system not yet initialized"};
   EXPECT_EQ(refusal(machine),
-            "CUDA does not start (system not yet initialized): look whether nvidia-smi sees the "
+            "CUDA did not start (system not yet initialized): check that nvidia-smi lists the "
             "card, or use --backend onednn");
 }
 
 TEST(FindCard, NoCard) {
   const std::string none =
-      "this process sees no NVIDIA card: look at nvidia-smi and CUDA_VISIBLE_DEVICES, or use "
+      "this process sees no NVIDIA card: check nvidia-smi and CUDA_VISIBLE_DEVICES, or use "
       "--backend onednn";
   FakeMachine machine;
   machine.cards = {.answer = CudaAnswer::kNoCard};
@@ -125,11 +125,11 @@ TEST(FindCard, CudnnMustBeOfTheSameMajorVersionAndNotOlder) {
 TEST(DeviceErrors, OutOfMemoryTellsTheNumbers) {
   EXPECT_EQ(
       out_of_memory("NVIDIA H200", {.asked = (5 << 20) + 1, .free = 1 << 20, .total = 8 << 20}),
-      "out of memory on NVIDIA H200: 6 MiB asked for, 1 MiB free of 8 MiB; take a smaller "
-      "--micro-batch, --dtype bf16, or stop what else uses the card");
+      "out of memory on NVIDIA H200: 6 MiB asked for, 1 MiB free of 8 MiB; use a smaller "
+      "--micro-batch or --dtype bf16, or stop other programs on the card");
   EXPECT_EQ(out_of_host_memory(std::size_t{3} << 20),
-            "out of page-locked host memory: 3 MiB asked for; take a smaller --micro-batch, or "
-            "give this process more memory");
+            "out of page-locked host memory: 3 MiB asked for; use a smaller --micro-batch, or give "
+            "this process more memory");
 }
 
 TEST(DeviceErrors, WhatALibraryWritesBecomesOneLine) {
@@ -142,9 +142,9 @@ TEST(DeviceErrors, FailedCallsSayWhatWasBeingDone) {
   EXPECT_EQ(call_failed("make a stream", "invalid device ordinal (cudaErrorInvalidDevice)"),
             "cannot make a stream: invalid device ordinal (cudaErrorInvalidDevice)");
   EXPECT_THAT(earlier_work_failed("copy", "illegal address"),
-              testing::AllOf(testing::HasSubstr("failed at earlier work"),
+              testing::AllOf(testing::HasSubstr("reported an error of earlier work"),
                              testing::HasSubstr("illegal address"),
-                             testing::HasSubstr("start again from the last checkpoint")));
+                             testing::HasSubstr("resume from the last checkpoint")));
 }
 
 }  // namespace winnow::train::cudnn::device_errors_test

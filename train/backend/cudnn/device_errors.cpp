@@ -34,14 +34,14 @@ void check_driver(Machine& machine, const CardCount& cards) {
                 std::string(kElse));
   }
   if (cards.answer == CudaAnswer::kOther) {
-    throw Error("CUDA does not start (" + cards.reason +
-                "): look whether nvidia-smi sees the card" + std::string(kElse));
+    throw Error("CUDA did not start (" + cards.reason + "): check that nvidia-smi lists the card" +
+                std::string(kElse));
   }
 }
 
 void check_count(const CardCount& cards) {
   if (cards.answer == CudaAnswer::kOk && cards.count > 0) return;
-  throw Error("this process sees no NVIDIA card: look at nvidia-smi and CUDA_VISIBLE_DEVICES" +
+  throw Error("this process sees no NVIDIA card: check nvidia-smi and CUDA_VISIBLE_DEVICES" +
               std::string(kElse));
 }
 
@@ -85,12 +85,12 @@ FoundCard find_card(Machine& machine, int wanted) {
 std::string out_of_memory(std::string_view card, const MemoryFacts& facts) {
   return "out of memory on " + std::string(card) + ": " + mib(facts.asked) + " asked for, " +
          mib(facts.free) + " free of " + mib(facts.total) +
-         "; take a smaller --micro-batch, --dtype bf16, or stop what else uses the card";
+         "; use a smaller --micro-batch or --dtype bf16, or stop other programs on the card";
 }
 
 std::string out_of_host_memory(std::size_t bytes) {
   return "out of page-locked host memory: " + mib(static_cast<std::int64_t>(bytes)) +
-         " asked for; take a smaller --micro-batch, or give this process more memory";
+         " asked for; use a smaller --micro-batch, or give this process more memory";
 }
 
 std::string one_line(std::string_view text) {
@@ -112,10 +112,10 @@ std::string call_failed(std::string_view what, std::string_view reason) {
 }
 
 std::string earlier_work_failed(std::string_view what, std::string_view reason) {
-  return "the card failed at earlier work, noticed on the way to " + std::string(what) + ": " +
+  return "the card reported an error of earlier work when asked to " + std::string(what) + ": " +
          std::string(reason) +
-         "; nothing it holds can be used any more: start again from the last checkpoint, and look "
-         "for Xid in dmesg if it comes back";
+         "; its contents are lost: resume from the last checkpoint, and check dmesg for Xid errors "
+         "if this happens again";
 }
 
 }  // namespace winnow::train::cudnn

@@ -30,7 +30,8 @@ Embedder stored_run(const EmbedOptions& options, const std::function<void(std::s
   if (!options.file.net.name.empty() || options.file.image_side_px > 0 ||
       options.file.eval_resize_px) {
     throw UsageError(options.source.string() +
-                     " is a run and knows its net and image size; they are given for a file only");
+                     " is a run, which knows its net and image size; leave out --net, --image-size "
+                     "and --eval-resize");
   }
   StoredRun run = load_run(options.source, options.checkpoint, note);
   return {std::move(run.config),
@@ -40,8 +41,9 @@ Embedder stored_run(const EmbedOptions& options, const std::function<void(std::s
 
 Embedder stored_weights(const EmbedOptions& options, pipeline::DatasetInfo info) {
   if (!options.checkpoint.name.empty() || options.checkpoint.ema) {
-    throw UsageError(options.source.string() +
-                     " is a file, and checkpoints are a run's; leave --checkpoint and --ema out");
+    throw UsageError(
+        options.source.string() +
+        " is a file of weights, which has no checkpoints; leave out --checkpoint and --ema");
   }
   if (info.classes.empty()) info.classes = {"any"};  // its classifier is not used
   StoredWeights stored =

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "common/comm/agreement.h"
+#include "common/count_of.h"
 #include "train/backend/backend.h"
 #include "train/evaluate/evaluate.h"
 #include "train/evaluate/test_augmentation.h"
@@ -34,16 +35,15 @@ Judged held_out(const EvalOptions& options, const StoredConfig& stored,
                 const pipeline::Cache& cache) {
   const std::string run = options.run.string();
   if (stored.holdout == 0) {
-    throw UsageError(run + " held nothing out of training; name another --split");
+    throw UsageError(run + " has no hold-out; choose another --split");
   }
   if (!began_with(stored, cache)) {
-    throw UsageError(run + " held out images of another cache than " + options.data.cache.string() +
-                     "; name that one, or another --split");
+    throw UsageError(run + " has a hold-out of another cache than " + options.data.cache.string() +
+                     "; name that cache, or choose another --split");
   }
   if (!options.data.selection.empty()) {
-    throw UsageError("what " + run +
-                     " held out was cut by the selection that it was trained with; leave "
-                     "--selection out");
+    throw UsageError("the hold-out of " + run +
+                     " follows the selection that it was trained with; leave out --selection");
   }
   pipeline::HeldOut cut =
       pipeline::hold_out(cache, pipeline::select_samples(cache, Split::kTrain, stored.selection),
@@ -61,7 +61,7 @@ Judged choose_split(const EvalOptions& options, const StoredConfig& stored,
     const auto split = parse_split(wanted);
     if (!split) {
       throw UsageError("unknown split '" + wanted +
-                       "'; known: train, val, test, none, and holdout for what a run held out");
+                       "'; known: train, val, test, none, and holdout for the hold-out of a run");
     }
     splits = {*split};
   }
@@ -74,7 +74,7 @@ Judged choose_split(const EvalOptions& options, const StoredConfig& stored,
                      "; winnow info shows what there is");
   }
   if (stored.holdout > 0) return held_out(options, stored, cache);
-  throw UsageError("the cache has neither a test nor a val split; name one by --split");
+  throw UsageError("the cache has neither a test nor a val split; name one with --split");
 }
 
 // A net with its weights.
@@ -89,7 +89,8 @@ Subject stored_run(const EvalOptions& options, const std::function<void(std::str
   if (!options.file.net.name.empty() || options.file.image_side_px > 0 ||
       options.file.eval_resize_px) {
     throw UsageError(options.run.string() +
-                     " is a run and knows its net and image size; they are given for a file only");
+                     " is a run, which knows its net and image size; leave out --net, --image-size "
+                     "and --eval-resize");
   }
   StoredRun run = load_run(options.run, options.checkpoint, note);
   return {std::move(run.config), std::move(run.graph), std::move(run.model), run.epoch};
@@ -105,44 +106,45 @@ void match_classes(const EvalOptions& options, const std::vector<std::string>& w
     const std::string other = first_other_class(trained, run, wanted, cache);
     if (!other.empty()) {
       throw UsageError("the run was trained for other classes, as " + other +
-                       "; name a cache of its classes");
+                       "; use a cache with the same classes");
     }
     order_classes(subject.model, subject.graph, wanted);
     return;
   }
   if (wanted.size() != static_cast<std::size_t>(subject.config.setup.options.classes)) {
     throw UsageError("the run was trained for " +
-                     std::to_string(subject.config.setup.options.classes) + " classes, and " +
-                     cache + " has " + std::to_string(wanted.size()) +
-                     "; name a cache of those classes");
+                     count_of(static_cast<std::uint64_t>(subject.config.setup.options.classes),
+                              "class", "classes") +
+                     ", but " + cache + " has " + std::to_string(wanted.size()) +
+                     "; use a cache with the same classes");
   }
-  note(run + " does not name its classes: they are taken for those of " + cache +
-       " in the same order");
+  note(run + " does not name its classes: they are assumed to be those of " + cache +
+       ", in the same order");
 }
 
 Subject stored_weights(const EvalOptions& options, const pipeline::DatasetInfo& info,
                        const std::function<void(std::string)>& note) {
   const std::string file = options.run.string();
   if (!options.checkpoint.name.empty() || options.checkpoint.ema) {
-    throw UsageError(file +
-                     " is a file, and checkpoints are a run's; leave --checkpoint and --ema out");
+    throw UsageError(
+        file + " is a file of weights, which has no checkpoints; leave out --checkpoint and --ema");
   }
   if (options.checkpoint.head > 0) {
-    throw UsageError(file + " is a file, and heads are a run's; leave --head out");
+    throw UsageError(file + " is a file of weights, which has no heads; leave out --head");
   }
   StoredWeights stored =
       load_weights(options.run, options.file, options.data.cache, info, FileUse::kClasses);
   if (!stored.from.other.empty()) {
-    throw UsageError(file + " is " + stored.from.other + "; name a cache of its classes");
+    throw UsageError(file + " is " + stored.from.other + "; use a cache with the same classes");
   }
   if (!stored.from.kept.empty()) {
-    throw UsageError(file + " is for another number of classes than the " +
-                     std::to_string(info.classes.size()) + " of the cache: see its " +
+    throw UsageError(file + " has another number of classes than the " +
+                     std::to_string(info.classes.size()) + " of the cache: see its tensor " +
                      stored.from.kept.front());
   }
   if (stored.from.unnamed) {
-    note(file + " does not name its classes: they are taken for those of " +
-         options.data.cache.string() + " in the same order");
+    note(file + " does not name its classes: they are assumed to be those of " +
+         options.data.cache.string() + ", in the same order");
   }
   return {std::move(stored.config), std::move(stored.graph), std::move(stored.model), std::nullopt};
 }
@@ -166,10 +168,10 @@ std::string choose_selection(const EvalOptions& options, const StoredConfig& sto
   // Another selection of that name may treat training samples as test samples.
   if (pipeline::selection_digest(cache, stored.selection, stored.cache_digest) !=
       stored.selection_digest) {
-    throw UsageError("the run was trained with another selection '" + stored.selection + "' than " +
-                     options.data.cache.string() +
-                     " has now; decide as then, or name a selection by --selection to evaluate "
-                     "by it all the same");
+    throw UsageError(
+        "the run was trained with another version of selection '" + stored.selection +
+        "' than the one in " + options.data.cache.string() +
+        "; make that selection again, or name one with --selection to evaluate anyway");
   }
   return stored.selection;
 }
@@ -184,9 +186,9 @@ EvalJob look_up_job(const EvalOptions& options, int rank,
                                                               : stored_run(options, note);
   const StoredConfig& stored = job.subject.config;
   if (!find_loss(stored.setup.options.loss.name).reads_labels()) {
-    throw UsageError(options.run.string() +
-                     " has learnt without labels and predicts no classes; winnow embed takes its "
-                     "features");
+    throw UsageError(
+        options.run.string() +
+        " was trained without labels and predicts no classes; get its features with winnow embed");
   }
   if (job.subject.epoch) match_classes(options, class_names(info.classes), job.subject, note);
   job.view_mean.sigmoid = find_loss(stored.setup.options.loss.name).sigmoid;

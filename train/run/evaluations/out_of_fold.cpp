@@ -25,7 +25,7 @@ namespace fs = std::filesystem;
 constexpr int kOutOfFoldVersion = 1;
 constexpr std::uint32_t kMostOutOfFolds = 100;
 constexpr const char* kCsvHeader = "id,name,label,prediction,fold\n";
-constexpr const char* kTrainAgain = "train again, by winnow train CACHE --folds K --out RUN";
+constexpr const char* kTrainAgain = "train again: winnow train CACHE --folds K --out RUN";
 
 fs::path json_path(const fs::path& run) { return run / "out-of-fold.json"; }
 fs::path csv_path(const fs::path& run) { return run / "out-of-fold.csv"; }
@@ -67,7 +67,7 @@ Number parse_number(const std::string& text, const std::string& where) {
   Number number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (error != std::errc() || end != text.data() + text.size()) {
-    throw FormatError(where + " is damaged: '" + text + "' is no number; " + kTrainAgain);
+    throw FormatError(where + " is damaged: '" + text + "' is not a number; " + kTrainAgain);
   }
   return number;
 }
@@ -80,13 +80,13 @@ void parse_csv(const InputFile& file, OutOfFold& predicted) {
     if (std::exchange(is_header, false)) return;
     const std::string where = path.string();
     if (fields.size() != 5) {
-      throw FormatError(where + " is damaged: not five fields in a line; " + kTrainAgain);
+      throw FormatError(where + " is damaged: a line does not have five fields; " + kTrainAgain);
     }
     const auto id = parse_number<SampleId>(fields[0], where);
     const auto fold = parse_number<std::uint32_t>(fields[4], where);
     if ((!predicted.ids.empty() && predicted.ids.back() >= id) || fold == 0 ||
         fold > predicted.about.folds) {
-      throw FormatError(where + " is damaged: its ids do not ascend, or a fold is none; " +
+      throw FormatError(where + " is damaged: its ids do not ascend, or a fold does not exist; " +
                         kTrainAgain);
     }
     predicted.ids.push_back(id);
@@ -105,7 +105,7 @@ void parse_csv(const InputFile& file, OutOfFold& predicted) {
 std::string why_no_prediction(std::span<const float> row, bool sigmoid) {
   constexpr double kMostOff = 1e-4;  // rounding error, also of other programs
   if (!std::ranges::all_of(row, [](float p) { return p >= 0 && p <= 1; })) {  // false for NaN
-    return "has a number that is no probability";
+    return "has a number that is not a probability";
   }
   const double sum = std::accumulate(row.begin(), row.end(), 0.0);
   return sigmoid || std::abs(sum - 1) <= kMostOff ? "" : "does not add up to 1";
@@ -115,8 +115,9 @@ void read_npy(const fs::path& path, OutOfFold& predicted) {
   const NpyMatrix matrix(path, kTrainAgain);
   const std::size_t columns = predicted.classes.size();
   if (matrix.rows() != predicted.ids.size() || matrix.columns() != columns) {
-    throw FormatError(path.string() + " is no matrix of " + std::to_string(predicted.ids.size()) +
-                      " by " + std::to_string(columns) + "; " + kTrainAgain);
+    throw FormatError(path.string() + " is not a matrix of " +
+                      std::to_string(predicted.ids.size()) + " by " + std::to_string(columns) +
+                      "; " + kTrainAgain);
   }
   predicted.probabilities.resize(predicted.ids.size() * columns);
   for (std::size_t i = 0; i < predicted.ids.size(); ++i) {
@@ -133,7 +134,7 @@ InputFile open_written(const fs::path& path, const JsonReader& digest) {
   if (!fs::exists(path)) throw FormatError(path.string() + " is missing; " + kTrainAgain);
   InputFile file(path);
   if (to_hex(xxh3_128(file)) == digest.text()) return file;
-  throw FormatError(path.string() + " is not as it was written; " + kTrainAgain);
+  throw FormatError(path.string() + " was changed after it was written; " + kTrainAgain);
 }
 
 }  // namespace
@@ -196,8 +197,8 @@ void write_out_of_fold(const fs::path& run, const OutOfFold& predicted, const Sa
 OutOfFold read_out_of_fold(const fs::path& run) {
   if (!fs::exists(json_path(run))) {
     throw UsageError(run.string() +
-                     " has no out-of-fold probabilities; make them by winnow train CACHE --folds "
-                     "4 --out RUN, and if that was stopped, go on with it by --resume auto");
+                     " has no out-of-fold probabilities; make them with winnow train CACHE --folds "
+                     "4 --out RUN (if that was stopped, add --resume auto)");
   }
   const JsonReader in(read_text(json_path(run)), {json_path(run).string(), kTrainAgain});
   if (in.at("version").number<int>() > kOutOfFoldVersion) {

@@ -25,8 +25,8 @@ std::optional<std::string> LossWatch::warning(std::int64_t step, double loss) {
   while (loss > threshold_) threshold_ *= kFactor;
   return "the loss of step " + std::to_string(step) + " is " + short_number(loss) + ", " +
          short_number(loss / guessing_) +
-         " times the loss of guessing: it may soon not be finite; lower the learning rate or "
-         "lengthen the warm-up";
+         " times the loss of guessing: training may diverge; use a lower learning rate or a longer "
+         "warm-up";
 }
 
 }  // namespace winnow::train

@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <string_view>
 
+#include "common/count_of.h"
 #include "common/error.h"
 
 namespace winnow::train {
@@ -53,8 +54,8 @@ std::string in_words(const BestEvaluation& best) {
   std::array<char, 32> value{};
   std::snprintf(value.data(), value.size(), "%.4g", best.value);
   return best.metric + " is no better than " + value.data() + ", of step " +
-         std::to_string(best.step) + ", in the " + std::to_string(best.since) +
-         " evaluations since";
+         std::to_string(best.step) + ", in the " +
+         count_of(static_cast<std::uint64_t>(best.since), "evaluation") + " since";
 }
 
 std::string watched_metric(const std::string& text) {
@@ -67,7 +68,7 @@ std::string watched_metric(const std::string& text) {
     throw UsageError(
         "--keep-best " + text +
         " is not METRIC or METRIC:SPLIT; metrics: top1, top5, top1_leak_free, map, loss; "
-        "splits: val, val_ema (test is looked at once, at the end)");
+        "splits: val, val_ema (test is evaluated once, at the end)");
   }
   return split + "." + metric;
 }

@@ -52,11 +52,11 @@ void check_census(const std::vector<EpochCensus>& rows, const std::vector<EpochC
     const EpochCensus& full = due.at(row.epoch);
     if ((row.epoch + 1) * full.samples > end) return;
     if (row == full) continue;
-    throw Error("epoch " + std::to_string(row.epoch + 1) + " was computed from " +
-                std::to_string(row.samples) + " samples with hash " + to_hex(row.hash) +
-                ", where " + std::to_string(full.samples) + " with hash " + to_hex(full.hash) +
-                " were due: some were lost or repeated, which is a fault of this program or "
-                "machine; do not use the run");
+    throw Error("epoch " + std::to_string(row.epoch + 1) + " used " + std::to_string(row.samples) +
+                " samples (hash " + to_hex(row.hash) + ") instead of " +
+                std::to_string(full.samples) + " (hash " + to_hex(full.hash) +
+                "): samples were lost or repeated, by a fault of this program or machine; do not "
+                "use the run");
   }
 }
 

@@ -21,7 +21,7 @@ std::string change_of(const std::string& file, const NetChoice& of_run) {
   try {
     return read_text(file) == of_run.description ? "" : "has changed since this run began";
   } catch (const SystemError&) {
-    return "cannot be read any more";
+    return "can no longer be read";
   }
 }
 
@@ -67,8 +67,8 @@ NetChoice choose_net(const NetChoice& given, const RunOptions& run, comm::Commun
     net = net_of_run(given, run.out, run.resume);
     const std::string change = change_of(file, net);
     if (change.empty()) return;
-    note(file + " " + change + ": the run goes on with the net that it began with, from " +
-         (run.out / "config.json").string() + "; to train another, choose another --out");
+    note(file + " " + change + ": the run continues with its original net, from " +
+         (run.out / "config.json").string() + "; to train the changed net, choose another --out");
   });
   net.name = comm::broadcast_text(comm, net.name);
   net.description = comm::broadcast_text(comm, net.description);

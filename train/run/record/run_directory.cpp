@@ -26,7 +26,7 @@ namespace fs = std::filesystem;
 bool holds_nothing(const fs::path& directory) {
   if (!fs::exists(directory)) return true;
   if (!fs::is_directory(directory)) {
-    throw UsageError(directory.string() + " is no folder; choose another --out");
+    throw UsageError(directory.string() + " is not a folder; choose another --out");
   }
   return std::ranges::all_of(fs::directory_iterator(directory), [](const auto& entry) {
     return entry.path().filename() == "config.json.tmp";
@@ -111,8 +111,9 @@ void check_same_run(const fs::path& path, const std::string& stored, const std::
 }
 
 [[noreturn]] void throw_holds_run(const fs::path& path) {
-  throw UsageError(path.string() +
-                   " holds a run already; go on with it by --resume auto, or choose another --out");
+  throw UsageError(
+      path.string() +
+      " already contains a run; resume it with --resume auto, or choose another --out");
 }
 
 }  // namespace
@@ -122,7 +123,8 @@ std::optional<RunPlan> RunDirectory::find(const std::string& config, bool resume
   on_root(comm_, [&] {
     if (!fs::exists(config_path)) {
       if (!holds_nothing(path_)) {
-        throw UsageError(path_.string() + " is not empty and holds no run; choose another --out");
+        throw UsageError(path_.string() +
+                         " is not empty and contains no run; choose another --out");
       }
       return;
     }
@@ -134,7 +136,7 @@ std::optional<RunPlan> RunDirectory::find(const std::string& config, bool resume
       if (replan || !newest_checkpoint(checkpoints())) return;
       throw UsageError(
           plan_path().string() +
-          " is missing, so the run cannot go on bit for bit; --replan makes a new one");
+          " is missing, so the run cannot resume bit for bit; make a new plan with --replan");
     }
     stored_plan_ = read_text(plan_path());
     try {
@@ -193,7 +195,7 @@ std::optional<RunState> RunDirectory::restore_newest_checkpoint(Model& model,
     remove_unfinished_checkpoints(checkpoints());
     std::vector<std::string> skipped;
     const auto newest = newest_checkpoint(checkpoints(), &skipped);
-    for (const std::string& reason : skipped) note_("passed over: " + reason);
+    for (const std::string& reason : skipped) note_("skipped: " + reason);
     if (!newest) return;
     const Checkpoint checkpoint = load_checkpoint(*newest);
     const std::string where = (*newest / "state.json").string();
@@ -208,8 +210,8 @@ std::optional<RunState> RunDirectory::restore_newest_checkpoint(Model& model,
         found.writer.plan == plan_digest_ ||
         std::ranges::find(plan_.supersedes, found.writer.plan) != plan_.supersedes.end();
     if (!known && !replan) {
-      throw UsageError(newest->string() + " was made under another plan than " +
-                       plan_path().string() + "; bring that one back, or go on by --replan");
+      throw UsageError(newest->string() + " was made with another plan than " +
+                       plan_path().string() + "; restore that plan, or resume with --replan");
     }
     load_state_dict(model, checkpoint.model, (*newest / "model.safetensors").string());
     load_optimizer_state(model, checkpoint.optimizer, (*newest / "optimizer.safetensors").string());
@@ -217,11 +219,11 @@ std::optional<RunState> RunDirectory::restore_newest_checkpoint(Model& model,
     const auto best = found.best ? std::optional(found.best->step) : std::nullopt;
     const bool is_kept = mark_best_checkpoint(checkpoints(), best);
     keep_newest_checkpoints(*newest, keep);
-    note_("going on from " + newest->string());
+    note_("resuming from " + newest->string());
     state = checkpoint.state;
     if (best && !is_kept) {
       note_("the best checkpoint so far, of step " + std::to_string(*best) +
-            ", is gone; the best is chosen anew, of the evaluations from here on");
+            ", is missing; the best is chosen again, from later evaluations");
       found.best.reset();
       state = to_text(found);
     }

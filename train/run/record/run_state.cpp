@@ -46,7 +46,7 @@ std::vector<EpochCensus> parse_census(const JsonReader& in) {
   for (const JsonReader& row : in.items()) {
     const std::vector<std::uint64_t> numbers = row.numbers(3);
     rows.push_back({numbers[0], numbers[1], numbers[2]});
-    if (rows.back().epoch + 1 != rows.size()) row.fail("is not of the epoch after the one before");
+    if (rows.back().epoch + 1 != rows.size()) row.fail("is not the epoch after the one before");
   }
   return rows;
 }
@@ -60,7 +60,7 @@ BestEvaluation parse_best(const JsonReader& in, std::int64_t step) {
 
 LossScale parse_loss_scale(const JsonReader& in) {
   const JsonReader factor = in.at("factor");
-  if (!is_loss_scale(factor.real())) factor.fail("is no loss scale");
+  if (!is_loss_scale(factor.real())) factor.fail("is not a loss scale");
   return {.factor = factor.real(),
           .adapts = true,
           .clean_steps = in.at("clean_steps").number(kLossScaleInterval - 1)};
@@ -153,8 +153,8 @@ void check_state(const RunState& state, const BatchLayout& batches, const std::s
   const std::int64_t begun = (images + batches.samples - 1) / batches.samples;
   if (state.census.size() != static_cast<std::size_t>(begun)) {
     throw FormatError(where + " has a census of " + std::to_string(state.census.size()) +
-                      " epochs, where " + std::to_string(begun) +
-                      " are begun; resume from an older checkpoint");
+                      " epochs instead of " + std::to_string(begun) +
+                      "; resume from an older checkpoint");
   }
 }
 

@@ -94,8 +94,8 @@ NetSetup fit_net(const NetChoice& net, const LossOptions& loss, const BatchOptio
                                   : micro_batch_of_views(batch.batch);
   if (!reads_labels && o.batch < 2) {
     throw UsageError("--loss " + loss.name +
-                     " correlates over the images of a micro-batch, and this has 1; take a larger "
-                     "--micro-batch, best of 64 or more");
+                     " compares the images of a micro-batch, which has only 1; use a larger "
+                     "--micro-batch, best 64 or more");
   }
   o.channels = info.channels;
   const int side = data.image_side_px;
@@ -242,7 +242,7 @@ LossOptions parse_loss(const JsonReader& net) {
   if (const auto name = net.find("loss")) {
     loss.name = name->text();
     const auto is_it = [&](const LossRow& row) { return row.name == loss.name; };
-    if (std::ranges::none_of(losses(), is_it)) name->fail("is no loss that this winnow knows");
+    if (std::ranges::none_of(losses(), is_it)) name->fail("is not a loss that this winnow knows");
   }
   if (loss.name == kFocalLoss) {
     loss.focal_gamma = net.at("focal_gamma").real(0, kMostFocalGamma);
@@ -270,7 +270,7 @@ LocalSetup parse_local(const JsonReader& in) {
   }
   const auto is_it = [&](const LocalHead& head) { return head.name == local.head; };
   if (std::ranges::none_of(local_heads(), is_it)) {
-    in.at("head").fail("is no head that this winnow knows");
+    in.at("head").fail("is not a head that this winnow knows");
   }
   return local;
 }
@@ -311,7 +311,7 @@ int parse_eval_resize(const JsonReader& data, const NetOptions& net) {
 std::vector<std::string> parse_classes(const JsonReader& in, const NetSetup& setup) {
   std::vector<std::string> names = in.texts();
   if (names.size() != static_cast<std::size_t>(setup.options.classes)) {
-    in.fail("are not as many as the net has");
+    in.fail("are not as many as the outputs of the net");
   }
   if (std::set<std::string_view>(names.begin(), names.end()).size() != names.size()) {
     in.fail("have a name twice");
@@ -329,7 +329,7 @@ std::string parse_selection_name(const JsonReader& in) {
 }  // namespace
 
 StoredConfig parse_config(const std::string& text, const std::string& where) {
-  const JsonReader in(text, {where, "restore it, or train anew"});
+  const JsonReader in(text, {where, "restore it, or train again"});
   if (in.at("version").number<int>() > kConfigVersion) {
     throw FormatError(where + " was written by a newer winnow; use that one");
   }

@@ -74,7 +74,7 @@ std::vector<StoredEvaluation::Confusion> parse_confusion(const JsonReader& in, s
     const auto place = [](const auto& c) { return std::pair(c.label, c.prediction); };
     if (next.samples == 0) row.fail("has no samples");
     if (!confusion.empty() && place(next) <= place(confusion.back())) {
-      row.fail("does not follow the one before it, by label, then by prediction");
+      row.fail("is out of order, which is by label, then by prediction");
     }
     left -= next.samples;
     confusion.push_back(next);
@@ -139,7 +139,7 @@ StoredEvaluation parse_evaluation(const std::string& text, const std::string& wh
   const JsonReader in(text, {where, "remove it, or evaluate again by winnow train --resume auto"});
   const auto version = in.at("version").number<int>();
   if (version > kVersion) in.fail("was written by a newer winnow");
-  if (version < 1) in.at("version").fail("is no version that there was");
+  if (version < 1) in.at("version").fail("is not a version that ever existed");
   StoredEvaluation stored{.about = {.step = in.at("step").number(kMostSteps),
                                     .epoch = in.at("epoch").real_from_0(),
                                     .split = in.at("split").text(),
@@ -159,7 +159,7 @@ StoredEvaluation parse_evaluation(const std::string& text, const std::string& wh
   std::set<SampleId> seen;
   for (const JsonReader& row : worst) {
     const bool is_new = seen.insert(row.at("id").number<SampleId>()).second;
-    if (!is_new) row.fail("is of a sample named before");
+    if (!is_new) row.fail("names a sample a second time");
     stored.worst.push_back({.id = row.at("id").number<SampleId>(),
                             .label = row.at("label").number(last),
                             .prediction = row.at("prediction").number(last),

@@ -18,15 +18,15 @@ std::filesystem::path find_checkpoint(const std::filesystem::path& run, const st
     const std::filesystem::path path = run / "checkpoints" / name;
     if (std::filesystem::is_directory(path)) return path;
     throw UsageError(run.string() + " has no checkpoint " + name +
-                     (name == "best" ? "; winnow train --keep-best keeps one" : ""));
+                     (name == "best" ? "; keep one with winnow train --keep-best" : ""));
   }
   std::vector<std::string> skipped;
   const auto newest = newest_checkpoint(run / "checkpoints", &skipped);
   if (!newest) {
     throw UsageError(run.string() + " has no complete checkpoint yet; train it further");
   }
-  for (const std::string& reason : skipped) note("passed over: " + reason);
-  if (!skipped.empty()) note("taking " + newest->string());
+  for (const std::string& reason : skipped) note("skipped: " + reason);
+  if (!skipped.empty()) note("using " + newest->string());
   return *newest;
 }
 
@@ -35,7 +35,7 @@ Graph stored_graph(const NetSetup& setup, int head, const std::string& where) {
   try {
     return head == 0 ? forward_graph(setup) : trained_graph(setup);
   } catch (const Error& error) {
-    throw FormatError(where + " describes a net that cannot be: " + error.what());
+    throw FormatError(where + " describes an impossible net: " + error.what());
   }
 }
 
@@ -51,10 +51,10 @@ StoredRun load_run(const std::filesystem::path& run, const CheckpointChoice& cho
   const std::filesystem::path config = run / "config.json";
   if (!std::filesystem::exists(config)) {
     if (std::filesystem::exists(run / "fold-1" / "config.json")) {
-      throw UsageError(run.string() + " holds a run for each fold; name one of them, as " +
+      throw UsageError(run.string() + " contains a run for each fold; name one of them, such as " +
                        (run / "fold-1").string());
     }
-    throw UsageError(run.string() + " holds no run; make one by winnow train");
+    throw UsageError(run.string() + " contains no run; make one with winnow train");
   }
   StoredRun stored;
   stored.config = parse_config(read_text(config), config.string());
@@ -66,13 +66,15 @@ StoredRun load_run(const std::filesystem::path& run, const CheckpointChoice& cho
   const RunState state = parse_state(loaded.state, (from / "state.json").string());
   stored.epoch = state.epoch;
   const bool unasked = !choice.ema && is_best_by_ema(choice.name, state);
-  if (unasked) note("taking the moving averages: they were the best by " + state.best->metric);
+  if (unasked)
+    note("using the moving averages, which the best checkpoint was chosen by: " +
+         state.best->metric);
   const bool ema = choice.ema || unasked;
   stored.checkpoint = from.filename().string();
   stored.ema = ema;
   if (ema && loaded.ema.empty()) {
     throw UsageError(from.string() +
-                     " has no moving averages; winnow train --ema-decay keeps them");
+                     " has no moving averages; keep them with winnow train --ema-decay");
   }
   stored.model = model_of(stored.graph, ema ? loaded.ema : loaded.model,
                           (from / (ema ? "ema.safetensors" : "model.safetensors")).string());

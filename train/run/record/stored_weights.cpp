@@ -13,7 +13,7 @@ StoredWeights load_weights(const std::filesystem::path& file, const FileNetOptio
                            const std::filesystem::path& cache, const pipeline::DatasetInfo& info,
                            FileUse use) {
   if (options.net.name.empty()) {
-    throw UsageError("say by --net which net the weights in " + file.string() + " are of");
+    throw UsageError("name the net of the weights in " + file.string() + " with --net");
   }
   DataOptions data;
   data.cache = cache;

@@ -61,8 +61,9 @@ std::optional<std::string> note_on_kernels(const KernelChoices& kernels) {
     if (slow++ == 0) one = layer + " (" + kernel + ")";
   }
   if (slow == 0) return std::nullopt;
-  return std::to_string(slow) + " of " + std::to_string(kernels.size()) +
-         " layers have no fast kernel here and are computed by plain loops: " + one +
+  return std::to_string(slow) + " of " + std::to_string(kernels.size()) + " layers " +
+         (slow == 1 ? "has no fast kernel here and is" : "have no fast kernel here and are") +
+         " computed by plain loops: " + one +
          (slow > 1 ? " and others, see kernels in plan.json" : "");
 }
 

@@ -6,6 +6,7 @@
 #include "common/checksum.h"
 #include "common/comm/agreement.h"
 #include "common/comm/schedule/choice.h"
+#include "common/count_of.h"
 #include "common/file.h"
 #include "train/backend/backend.h"
 #include "train/model/class_names.h"
@@ -34,8 +35,8 @@ void require_training_split(const DataOptions& options, const pipeline::DatasetI
   };
   if (!options.selection.empty() || count(Split::kTrain) > 0 || count(Split::kNone) == 0) return;
   const std::string cache = options.cache.string();
-  throw UsageError(cache + " has " + std::to_string(count(Split::kNone)) +
-                   " images without a split and none to train on; make splits by winnow split " +
+  throw UsageError(cache + " has " + count_of(count(Split::kNone), "image") +
+                   " without a split and no training images; make splits with winnow split " +
                    cache + ", then train with --selection split");
 }
 
@@ -90,8 +91,8 @@ pipeline::SampleSet weighed(const pipeline::ClassWeights& weights, pipeline::Sam
   if (weights.none()) return samples;
   if (sampling == pipeline::Sampling::kWeighted) {
     throw UsageError(
-        "--sampling weighted draws by the weights of samples, and the loss then leaves them alone; "
-        "leave out --class-weights, or take another sampling");
+        "--sampling weighted draws samples by their weights, and the loss does not use them again; "
+        "leave out --class-weights, or use another sampling");
   }
   const auto labels = pipeline::read_labels(*data.source.cache, samples.ids, data.label_of);
   return pipeline::weigh_classes(samples, labels,
@@ -196,8 +197,8 @@ void check_lengths(const RecipeOptions& recipe) {
 void require_val(const Job& job, const std::string& who) {
   if (!job.data.evaluation_sets.at(Split::kVal).samples.ids.empty()) return;
   throw UsageError(who +
-                   ", and there are none of split val; cut some from the training images by "
-                   "--holdout 0.1, or make splits by winnow split");
+                   ", but the cache has no val split; hold out training images with --holdout 0.1, "
+                   "or make splits with winnow split");
 }
 
 // Throws UsageError if the job does not have the watched metric, if a metric is needed but none is
@@ -207,22 +208,22 @@ void check_evaluation(const EvaluationOptions& evaluation, const Job& job) {
   if (evaluation.interval > 0) require_val(job, "--eval-every needs images to evaluate on");
   if (metric.empty()) {
     if (evaluation.patience == 0) return;
-    throw UsageError("--early-stop goes by the metric of --keep-best; give that too");
+    throw UsageError("--early-stop uses the metric of --keep-best; add --keep-best");
   }
   require_val(job, "--keep-best needs images to choose by");
   const std::string wanted = "--keep-best " + evaluation.keep_best;
   if (metric.starts_with("val_ema.") && ema_of(job.recipe.options).every == 0) {
-    throw UsageError(wanted + " is of the moving average of the weights; give --ema-decay too");
+    throw UsageError(wanted + " is for the moving average of the weights; add --ema-decay");
   }
   if (metric.ends_with(".top5") && job.setup.options.classes < kTop5Classes) {
     throw UsageError(wanted + " is 1 for the " + std::to_string(job.setup.options.classes) +
-                     " classes of this net; take top1");
+                     " classes of this net; use top1");
   }
   if (metric.ends_with(".map") && !job.data.evaluation_sets.at(Split::kVal).several_labels) {
-    throw UsageError(wanted + " is of images with several labels and --loss bce or focal");
+    throw UsageError(wanted + " is for images with several labels and --loss bce or focal");
   }
   if (metric.ends_with(".top1_leak_free") && job.data.selection.empty()) {
-    throw UsageError(wanted + " is known by a selection only; name one by --selection");
+    throw UsageError(wanted + " needs a selection; name one with --selection");
   }
 }
 
@@ -280,23 +281,22 @@ std::vector<std::string> notes_on_data(const Job& job) {
   if (job.ranks.is_pipeline()) notes.push_back("pipeline: " + in_words(job.ranks));
   const BatchLayout& b = job.batches;
   if (b.batch > b.samples) {
-    notes.push_back("--batch-size " + std::to_string(b.batch) + " is more than the " +
+    notes.push_back("--batch-size " + std::to_string(b.batch) + " is larger than the " +
                     std::to_string(b.samples) +
-                    " training samples of an epoch: every step goes through all of them " +
-                    std::to_string(b.batch / b.samples) +
-                    " times and more, and an epoch is less than a step");
+                    " training samples of an epoch: every step uses samples more than once, and an "
+                    "epoch is shorter than a step");
   }
   if (data.info.stored_recipe != pipeline::Recipe::kNone) {
     notes.push_back("training images are the cache's variants (recipe " +
                     std::string(recipe_name(data.info.stored_recipe)) + "), " +
                     (job.augment == pipeline::Recipe::kNone
-                         ? "as they are"
-                         : std::string(recipe_name(job.augment)) + " on top"));
+                         ? "without further augmentation"
+                         : std::string(recipe_name(job.augment)) + " applied to them"));
   }
   if (!data.label_of.empty()) {
-    notes.push_back(data.folder.string() +
-                    " has the classes in another order than the run began with: they are matched "
-                    "by name");
+    notes.push_back(
+        data.folder.string() +
+        " lists the classes in another order than when the run started: they are matched by name");
   }
   if (data.shuffle_quality) {
     notes.push_back(in_words(*data.sampler->partial_shuffle(), *data.shuffle_quality));

@@ -13,13 +13,13 @@ std::optional<std::string> check_norm_groups(const Graph& training, const std::s
     const std::string which = training.value(output.of).name + " of " + net;
     if (goes_on) {
       return which +
-             " is of one value a channel, and batch norm learns nothing of one value; the run goes "
-             "on as it began, a new one needs a larger --micro-batch or --image-size, or --sync-bn";
+             " normalises over one value per channel, from which batch norm learns nothing; the "
+             "run continues as it started, but a new one needs a larger --micro-batch or "
+             "--image-size, or --sync-bn";
     }
-    throw UsageError(
-        which +
-        " would be of one value a channel, and batch norm learns nothing of one value; "
-        "choose a larger --micro-batch or --image-size, or --sync-bn");
+    throw UsageError(which +
+                     " would normalise over one value per channel, from which batch norm learns "
+                     "nothing; choose a larger --micro-batch or --image-size, or --sync-bn");
   }
   return std::nullopt;
 }
@@ -29,9 +29,9 @@ std::optional<std::string> note_on_norm_groups(const Graph& training, const Batc
   const auto trains_norm = [](const Output& o) { return o.kind == OutputKind::kVariance; };
   const std::int64_t images = (sync_bn ? batches.batch : batches.micro_batch) * views;
   if (images >= kLeastOfNorm || std::ranges::none_of(training.outputs, trains_norm)) return {};
-  return "batch norms are over " + std::to_string(images) + (images == 1 ? " image" : " images") +
-         " at a time, and fewer than " + std::to_string(kLeastOfNorm) +
-         " make coarse statistics; choose a larger " +
+  return "batch norm statistics are computed over " + std::to_string(images) +
+         (images == 1 ? " image" : " images") + " at a time; fewer than " +
+         std::to_string(kLeastOfNorm) + " make them noisy; choose a larger " +
          (sync_bn || batches.batch < kLeastOfNorm
               ? "--batch-size"
               : "--micro-batch, of up to " + std::to_string(batches.batch) + ", or --sync-bn");

@@ -60,9 +60,9 @@ int lanes_wished(const ExecutionOptions& options, const Job& job, const Backend&
   const auto micro_batches = static_cast<int>(job.batches.micro_batches());
   if (!backend.is_on_cpu()) {
     if (job.sync_bn && micro_batches > 1) {
-      throw UsageError("--sync-bn on a card takes one micro-batch a rank, and this rank has " +
+      throw UsageError("--sync-bn on a card needs one micro-batch per rank, and this rank has " +
                        std::to_string(micro_batches) +
-                       "; let --micro-batch be --batch-size divided by the ranks");
+                       "; set --micro-batch to --batch-size divided by the number of ranks");
     }
     return 1;
   }
@@ -97,9 +97,10 @@ void fit_rank(const ExecutionOptions& options, const Job& job, const JobGraphs& 
   planned.memory = fit_with_heads(job, needs, planned.available, wished.memory);
   const int fitting = planned.memory.lanes;
   if (job.sync_bn && fitting < lanes) {
-    throw UsageError("--sync-bn computes all micro-batches of a rank at once, and of " +
-                     std::to_string(lanes) + " memory has room for " + std::to_string(fitting) +
-                     "; use more machines or a smaller --batch-size");
+    throw UsageError(
+        "--sync-bn computes all micro-batches of a rank at once, and memory has room for " +
+        std::to_string(fitting) + " of " + std::to_string(lanes) +
+        "; use more machines or a smaller --batch-size");
   }
 }
 
@@ -153,28 +154,27 @@ Sums sums_of(const ExecutionOptions& options) {
 void check_execution(const ExecutionOptions& options, const Backend& backend) {
   if (options.reproducible && options.all_reduce.wire != comm::Wire::kF32) {
     throw UsageError(
-        "--reproducible sums are of whole numbers, which bf16 cannot hold; leave out "
+        "--reproducible sums whole numbers, which bf16 cannot represent; leave out "
         "--bf16-gradients");
   }
   if (options.loss_scale > 0 && options.dtype != DType::kF16) {
-    throw UsageError("--loss-scale is for --dtype f16, and this is " +
+    throw UsageError("--loss-scale is for --dtype f16, but this run uses " +
                      std::string(dtype_name(options.dtype)) + "; leave it out");
   }
   if (options.all_reduce.error_feedback && options.all_reduce.wire != comm::Wire::kBF16) {
-    throw UsageError(
-        "--error-feedback is for gradients that are rounded; give --bf16-gradients too");
+    throw UsageError("--error-feedback is for rounded gradients; add --bf16-gradients");
   }
   if (options.all_reduce.error_feedback && options.dtype == DType::kF16) {
     throw UsageError(
-        "--error-feedback knows nothing of the steps that --dtype f16 repeats; leave it out, or "
-        "take bf16");
+        "--error-feedback cannot undo the steps that --dtype f16 repeats; leave it out, or use "
+        "bf16");
   }
   if (backend.is_on_cpu()) {
     check_cpu_dtype(options.dtype);
   } else if (options.lane_threads > 0) {
     throw UsageError("lanes of " + std::to_string(options.lane_threads) +
-                     " threads are for backends that compute on the CPU: " +
-                     std::string(backend.name()) + " has none, leave out --lane-threads");
+                     " threads are for CPU backends: " + std::string(backend.name()) +
+                     " has none, leave out --lane-threads");
   }
 }
 

@@ -14,9 +14,8 @@ std::optional<pipeline::SampleLabels> several_labels(const pipeline::Cache& cach
                                                      const std::vector<std::int32_t>& label_of) {
   if (!find_loss(loss.name).sigmoid) {
     if (!loss.allow_unlabelled) return std::nullopt;
-    throw UsageError(
-        "--allow-unlabelled is for losses of each class's sigmoid, bce and focal, not for " +
-        loss.name);
+    throw UsageError("--allow-unlabelled is for the sigmoid losses bce and focal, not for " +
+                     loss.name);
   }
   pipeline::SampleLabels labels = pipeline::read_labels(cache, ids, label_of);
   std::size_t unlabelled = 0;
@@ -27,9 +26,11 @@ std::optional<pipeline::SampleLabels> several_labels(const pipeline::Cache& cach
     one_each = one_each && count == 1;
   }
   if (unlabelled > 0 && !loss.allow_unlabelled) {
-    throw UsageError(std::to_string(unlabelled) + " of " + std::to_string(ids.size()) + " " + what +
-                     " have no label; take them for images of no class by --allow-unlabelled, or "
-                     "leave them out");
+    throw UsageError(
+        std::to_string(unlabelled) + " of " + std::to_string(ids.size()) + " " + what +
+        (unlabelled == 1 ? " has" : " have") +
+        " no label; leave such images out, or train on them as images of no class with "
+        "--allow-unlabelled");
   }
   return one_each ? std::nullopt : std::optional(std::move(labels));
 }

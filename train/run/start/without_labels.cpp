@@ -11,7 +11,7 @@ namespace {
 }
 
 void check_evaluation_flags(const EvaluationOptions& evaluation, double holdout) {
-  const std::string why = "reads no labels, so there is no accuracy to evaluate";
+  const std::string why = "uses no labels, so there is no accuracy to evaluate";
   if (holdout > 0) refuse("--holdout", why);
   if (evaluation.interval > 0) refuse("--eval-every", why);
   if (!evaluation.keep_best.empty()) refuse("--keep-best", why);
@@ -23,14 +23,13 @@ void check_views(const Job& job) {
   if (pipeline::mixes(job.augment)) {
     throw UsageError("--loss barlow_twins compares two views of one image, and --augment " +
                      pipeline::recipe_name(job.augment) +
-                     " mixes images; leave mixup and cutmix out");
+                     " mixes images; leave out mixup and cutmix");
   }
   const bool has_variants = job.data.info.stored_recipe != pipeline::Recipe::kNone;
   if (job.augment == pipeline::Recipe::kNone && !has_variants) {
     throw UsageError(
         "--loss barlow_twins compares two views of each image, which --augment none makes equal; "
-        "name an augmentation that the features shall not depend on, or take --recipe "
-        "barlow-twins");
+        "name an augmentation that the features should ignore, or use --recipe barlow-twins");
   }
 }
 
@@ -44,17 +43,17 @@ void check_without_labels(const Job& job, const DataOptions& data,
   if (!learns_without_labels(job.recipe.loss)) return;
   check_evaluation_flags(evaluation, data.holdout);
   check_views(job);
-  if (!weights.none()) refuse("--class-weights", "reads no labels");
-  if (job.recipe.loss.label_smoothing > 0) refuse("--label-smoothing", "reads no labels");
+  if (!weights.none()) refuse("--class-weights", "uses no labels");
+  if (job.recipe.loss.label_smoothing > 0) refuse("--label-smoothing", "uses no labels");
   if (job.sync_bn) {
     refuse("--sync-bn",
-           "compares the images of a micro-batch, whatever its batch norms see, so a larger "
-           "--micro-batch is what helps");
+           "compares the images of a micro-batch, whatever its batch norms see; use a larger "
+           "--micro-batch instead");
   }
   if (!job.data.sampler->all_weights_are_one()) {
     throw UsageError(
-        "--loss barlow_twins counts all images alike, and the selection weighs them; let "
-        "--sampling weighted draw them by their weights");
+        "--loss barlow_twins weighs all images equally, but the selection has weights; draw by "
+        "them with --sampling weighted");
   }
 }
 
