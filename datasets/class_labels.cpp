@@ -4,7 +4,7 @@
 #include <charconv>
 #include <optional>
 
-#include "common/count_of.h"
+#include "common/counted.h"
 #include "common/error.h"
 
 namespace winnow::datasets {

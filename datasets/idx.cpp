@@ -9,7 +9,7 @@
 #include <optional>
 #include <utility>
 
-#include "common/count_of.h"
+#include "common/counted.h"
 #include "common/error.h"
 #include "common/file.h"
 #include "datasets/look.h"

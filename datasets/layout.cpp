@@ -7,7 +7,7 @@
 #include <map>
 #include <set>
 
-#include "common/count_of.h"
+#include "common/counted.h"
 #include "common/error.h"
 #include "datasets/skips.h"
 

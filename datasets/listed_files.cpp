@@ -5,7 +5,7 @@
 #include <numeric>
 #include <utility>
 
-#include "common/count_of.h"
+#include "common/counted.h"
 #include "common/error.h"
 #include "datasets/file_input.h"
 #include "datasets/layout.h"

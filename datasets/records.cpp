@@ -4,7 +4,7 @@
 #include <array>
 #include <set>
 
-#include "common/count_of.h"
+#include "common/counted.h"
 #include "common/error.h"
 #include "datasets/layout.h"
 #include "datasets/look.h"

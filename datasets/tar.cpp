@@ -6,7 +6,7 @@
 #include <set>
 #include <utility>
 
-#include "common/count_of.h"
+#include "common/counted.h"
 #include "common/error.h"
 #include "common/known_bytes.h"
 #include "datasets/layout.h"

@@ -8,7 +8,7 @@
 #include <set>
 #include <utility>
 
-#include "common/count_of.h"
+#include "common/counted.h"
 #include "common/error.h"
 #include "common/json.h"
 #include "common/list_text.h"

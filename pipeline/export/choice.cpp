@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include "common/count_of.h"
+#include "common/counted.h"
 #include "common/error.h"
 #include "pipeline/export/names.h"
 

@@ -3,7 +3,7 @@
 #include <charconv>
 #include <cmath>
 
-#include "common/count_of.h"
+#include "common/counted.h"
 #include "common/error.h"
 
 namespace winnow::pipeline {

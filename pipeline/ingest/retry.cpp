@@ -6,7 +6,7 @@
 #include <span>
 #include <utility>
 
-#include "common/count_of.h"
+#include "common/counted.h"
 #include "common/error.h"
 #include "pipeline/store/shard_file.h"
 

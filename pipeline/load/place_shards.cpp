@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "common/comm/agreement.h"
-#include "common/count_of.h"
+#include "common/counted.h"
 #include "common/error.h"
 #include "pipeline/copies/peer_copy.h"
 #include "pipeline/store/cache.h"

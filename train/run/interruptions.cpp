@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "common/comm/agreement.h"
-#include "common/count_of.h"
+#include "common/counted.h"
 #include "common/error.h"
 
 namespace winnow::train {

@@ -10,7 +10,7 @@
 #include <string>
 
 #include "common/comm/agreement.h"
-#include "common/count_of.h"
+#include "common/counted.h"
 #include "common/file.h"
 #include "train/backend/backend.h"
 #include "train/model/class_names.h"

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "common/comm/agreement.h"
-#include "common/count_of.h"
+#include "common/counted.h"
 #include "train/backend/backend.h"
 #include "train/evaluate/evaluate.h"
 #include "train/evaluate/test_augmentation.h"

@@ -6,7 +6,7 @@
 #include <cstdio>
 #include <string_view>
 
-#include "common/count_of.h"
+#include "common/counted.h"
 #include "common/error.h"
 
 namespace winnow::train {

@@ -6,7 +6,7 @@
 #include "common/checksum.h"
 #include "common/comm/agreement.h"
 #include "common/comm/schedule/choice.h"
-#include "common/count_of.h"
+#include "common/counted.h"
 #include "common/file.h"
 #include "train/backend/backend.h"
 #include "train/model/class_names.h"
