@@ -38,7 +38,15 @@ std::vector<std::uint64_t> gather(std::uint64_t mine, comm::Communicator& comm) 
   return all;
 }
 
-// The plan that each rank would propose if it were rank 0, with its own lanes.
+// Kernels that a run which goes on imposes: those it began with, where they are of this library on
+// such a processor. Where they are not, compare_plans() says what differs.
+KernelChoices kernels_to_impose(const Numerics& stored, const Numerics& now) {
+  const bool has_them = stored.backend == now.backend && stored.library == now.library &&
+                        stored.instruction_set == now.instruction_set;
+  return has_them ? stored.kernels : KernelChoices{};
+}
+
+// What every rank would choose if it were rank 0, but for its own lanes.
 RunPlan propose(const ExecutionOptions& e, const Backend& backend, int lane_threads) {
   return {.numerics = {.backend = std::string(backend.name()),
                        .build = std::string(build_name()),
@@ -208,7 +216,9 @@ PlannedRun plan_run(const ExecutionOptions& options, const Job& job, const JobGr
       gather(digest_of_transfers(planned.execution.transfers), comm);
   planned.plan.layout.transfers = to_hex(xxh3_64(std::as_bytes(std::span(digests))));
   planned.plan.step = planned.execution.tasks;
-  if (stored != nullptr) planned.plan.numerics.kernels = stored->numerics.kernels;
+  if (stored != nullptr) {
+    planned.plan.numerics.kernels = kernels_to_impose(stored->numerics, planned.plan.numerics);
+  }
   return planned;
 }
 
