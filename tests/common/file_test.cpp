@@ -228,13 +228,13 @@ TEST(File, OnlyRegularFilesAreRead) {
   const std::vector<fs::path> special = special_files(folder);
   ASSERT_FALSE(special.empty());
   for (const fs::path& path : special) {
-    const auto says_so = AllOf(HasSubstr(path.string()), HasSubstr("no regular file"));
+    const auto says_so = AllOf(HasSubstr(path.string()), HasSubstr("not a regular file"));
     EXPECT_THAT(system_error_of([&] { read_file(path); }), says_so);
     EXPECT_THAT(system_error_of([&] { read_text(path); }), says_so);
     EXPECT_THAT(system_error_of([&] { InputFile{path}; }), says_so);
     EXPECT_THAT(system_error_of([&] { MappedFile{path}; }), says_so);
   }
-  EXPECT_THAT(system_error_of([&] { read_file(folder.path()); }), HasSubstr("no regular file"));
+  EXPECT_THAT(system_error_of([&] { read_file(folder.path()); }), HasSubstr("not a regular file"));
 }
 
 TEST(File, WhatIsNoRegularFileIsNotReplaced) {

@@ -95,11 +95,11 @@ TEST_F(ListTextTest, RefusesWhatIsNoList) {
   EXPECT_THAT(refusal("\xFF\xFE\0\0a\0\0\0"s), HasSubstr("UTF-32; save it as UTF-8"));
   for (const std::u16string& half :
        {u"a"s + char16_t{0xD83D}, u"a"s + char16_t{0xDE00}, u"a"s + char16_t{0xD83D} + u"b"}) {
-    EXPECT_THAT(refusal(utf16(half, false, true)), HasSubstr("half a character"));
+    EXPECT_THAT(refusal(utf16(half, false, true)), HasSubstr("incomplete character"));
   }
   EXPECT_THAT(refusal("\xFF\xFE"
                       "a\0b"s),
-              HasSubstr("half a character"));
+              HasSubstr("incomplete character"));
   EXPECT_EQ(beginning_of_list(file("PK\x03\x04rest")), "");
 }
 

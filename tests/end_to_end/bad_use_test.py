@@ -659,7 +659,7 @@ class Training(BadUse):
         thesis = self.folder / "thesis.txt"
         thesis.write_text("the only copy")
         for ranks in (0, 2):
-            self.refused_without_a_trace(2, [str(thesis), "no folder", "--out"], "train", cache, "--out", thesis,
+            self.refused_without_a_trace(2, [str(thesis), "not a folder", "--out"], "train", cache, "--out", thesis,
                                          *self.RECIPE, ranks=ranks)
 
     def test_images_without_splits(self):

@@ -189,7 +189,7 @@ class Compact(Case):
         cache = self.cache_of(self.photos(8, 16))
         small = self.folder / "small"
         self.refused(2, ["'near'", "default"], "compact", cache, "--selection", "near", "--out", small)
-        self.refused(2, ["lies in the cache"], "compact", cache, "--selection", "default", "--out", cache / "small")
+        self.refused(2, ["is inside the cache"], "compact", cache, "--selection", "default", "--out", cache / "small")
         self.refused(2, ["--selection"], "compact", cache, "--out", small)
         self.refused(2, ["one process"], "compact", cache, "--selection", "default", "--out", small, ranks=2)
         self.assertFalse(small.exists())

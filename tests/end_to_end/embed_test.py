@@ -258,7 +258,7 @@ class Embed(Case):
         begin = 8 + size + header["bn1.weight"]["data_offsets"][0]
         broken[begin : begin + 64] = struct.pack("<f", 3e38) * 16
         (self.folder / "broken.safetensors").write_bytes(broken)
-        self.refused(1, ["not finite", "broken"], "embed", self.folder / "broken.safetensors", self.cache,
+        self.refused(1, ["NaN or infinity", "broken"], "embed", self.folder / "broken.safetensors", self.cache,
                      "--net", "resnet20", "--name", "bad")
         self.assertFalse(self.features("bad").exists())
 

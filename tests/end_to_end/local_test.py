@@ -117,7 +117,7 @@ class Local(Case):
         self.assertEqual(table(self.ok(*show, "--image-size", 32).out), table(usual))
         self.assertAlmostEqual(multiply_adds(larger) / multiply_adds(usual), 4, places=2)
         self.assertRegex(larger, r"# resnet20 +64 px")
-        self.refused(2, ["reads none"], *show, "--loss", "barlow_twins")
+        self.refused(2, ["uses none"], *show, "--loss", "barlow_twins")
 
     def test_a_net_may_call_its_blocks_local(self):
         """Its tensors belong to the net: they can be evaluated from a file and loaded as initial weights."""
@@ -151,7 +151,7 @@ class Local(Case):
             "the nearest is layer2.0.relu2": ("--local", "greedy", "--stages", "layer2.0.conv1"),
             "unknown local head": ("--local", "greedy", "--stages", 2, "--local-head", "cnn"),
             "neither greedy nor overlapping": ("--local", "lazy", "--stages", 2),
-            "reads none": ("--local", "greedy", "--stages", 2, "--loss", "barlow_twins"),
+            "uses none": ("--local", "greedy", "--stages", 2, "--loss", "barlow_twins"),
         }.items():
             with self.subTest(says):
                 self.refused(2, [says], "train", self.cache, "--out", self.folder / "none", "--net", "resnet20", *flags)

@@ -103,8 +103,8 @@ class Onnx(Case):
         (run_folder / "evaluation.json").unlink()
         self.assertIn("dogs.cache is not the cache that the run was trained on", self.ok(*with_dogs).err)
         self.refused(1, ["net.onnx"], "onnx", run_folder, "--to", self.folder / "none" / "net.onnx")
-        os.mkfifo(self.folder / "pipe")  # like a device, it is not replaced
-        self.refused(2, ["pipe", "no regular file"], "onnx", run_folder, "--to", self.folder / "pipe")
+        os.mkfifo(self.folder / "pipe")  # as a device would, it stays what it is
+        self.refused(2, ["pipe", "regular file"], "onnx", run_folder, "--to", self.folder / "pipe")
         self.assertTrue((self.folder / "pipe").is_fifo())
         full = run("onnx", run_folder, "--to", to, env={"WINNOW_FAILPOINTS": "enospc=file.write.before:net.onnx:1"})
         self.assertEqual(full.code, 1, full.err)

@@ -291,7 +291,7 @@ class Predict(PredictCase):
         raw = bytearray(self.weights.read_bytes())
         raw[-4:] = struct.pack("<f", math.inf)
         broken.write_bytes(raw)
-        self.refused(1, ["not finite"], "predict", broken, self.flat, "--net", "resnet20", "--cache", self.cache, "--out", self.folder / "out")
+        self.refused(1, ["NaN or infinity"], "predict", broken, self.flat, "--net", "resnet20", "--cache", self.cache, "--out", self.folder / "out")
 
 
 class Workers(PredictCase):

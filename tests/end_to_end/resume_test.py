@@ -276,7 +276,7 @@ class Resume(Case):
         plan.write_text(text.replace('"instruction_set": "', '"instruction_set": "no-'))
         self.refused(2, ["instruction_set no-", "--replan"], *self.command(out))
         plan.write_text(text.replace('"supersedes": []', '"supersedes": ["00"]'))
-        self.refused(2, ["made under another plan", "--replan"], *self.command(out))
+        self.refused(2, ["made with another plan", "--replan"], *self.command(out))
         plan.write_text(text[: len(text) // 2])
         self.refused(1, ["plan.json is damaged", "--replan"], *self.command(out))
         plan.unlink()

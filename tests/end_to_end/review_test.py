@@ -423,7 +423,7 @@ class Review(Case):
         self.assertEqual(self.log.read_text(), HEADER)
         text = self.folder / "text.jsonl"
         text.write_text("name,split\na.jpg,tr")
-        self.refused(1, ["text.jsonl", "no review"], "review", self.cache, "--name", "near", "--review", text)
+        self.refused(1, ["text.jsonl", "not a review"], "review", self.cache, "--name", "near", "--review", text)
         self.assertEqual(text.read_text(), "name,split\na.jpg,tr")
         self.refused(2, ["nothing"], "review", self.cache, "--name", "nothing")
         self.ok("verify", self.cache)

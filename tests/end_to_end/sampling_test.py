@@ -125,7 +125,7 @@ class Sampling(Case):
         config = json.loads((self.folder / "named.run" / "config.json").read_text())
         self.assertEqual(config["data"]["class_weights"], {"caf\uefe9": 2})
         table.write_text("cow,2\n")
-        self.refused(2, ["'cow'", "no class"], *fresh, table)
+        self.refused(2, ["'cow'", "not a class"], *fresh, table)
 
     def test_partial_shuffles(self):
         self.learnable_idx(self.folder / "data", train=150, test=8)

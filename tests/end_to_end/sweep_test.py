@@ -437,7 +437,7 @@ class Sweep(Case):
         self.refused(2, ["--seed cannot be passed", "winnow sweep decides it", "--seeds"], *sweep, "--threshold", 4, "--", "--seed", 3)
         self.refused(2, ["--max-steps cannot be passed", "--epochs"], *sweep, "--threshold", 4, "--", "--max-steps=3")
         self.refused(2, ["cannot remove 99.99 %", "% at most", "smaller --removed"], *sweep, "--removed", 0.9999)
-        self.refused(2, ["holds other things"], *self.command(self.folder / "set"))
+        self.refused(2, ["contains other files"], *self.command(self.folder / "set"))
 
 
 if __name__ == "__main__":

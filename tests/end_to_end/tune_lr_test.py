@@ -200,7 +200,7 @@ class TuneLr(Case):
         self.refused(2, ["--batch-size", "give --batch-sizes before --"], *self.command(out), "--batch-size=64")
         self.refused(2, ["--momentum cannot be passed", "give it before --"], *self.command(out), "--momentum", 0.9)
         self.refused(2, ["--beta2 is no option of any of --optimizers"], *self.command(out), "--beta2", 0.9)
-        self.refused(2, ["holds other things"], *self.command(self.folder / "set", "--lr", 0.1))
+        self.refused(2, ["contains other files"], *self.command(self.folder / "set", "--lr", 0.1))
         self.refused(2, ["winnow train", "nonet"], "tune-lr", self.cache, "--out", out, "--lr", 0.1, "--batch-sizes", 32,
                      "--", "--net", "nonet")  # fmt: skip
         self.refused(1, ["No space left on device"], *self.command(self.folder / "full", "--lr", 0.1, "--epochs", 1, "--batch-sizes", 32),

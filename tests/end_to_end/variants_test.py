@@ -188,7 +188,7 @@ class Variants(Case):
         refused(["--augment"], "--image-size", 4)
         refused(["--augment"], "--augment-seed", 4)
         refused(["--image-size"], "--augment", "cifar", "--copies", 2)
-        refused(["2 or more"], "--augment", "cifar", "--image-size", 8)
+        refused(["at least 2"], "--augment", "cifar", "--image-size", 8)
         refused(["would be the same"], "--augment", "none", "--copies", 2, "--image-size", 8)
         refused(["do not fit a record"], "--augment", "cifar", "--copies", 9999, "--image-size", 9999)
         refused(["imagnet"], "--augment", "imagnet", "--image-size", 8)

@@ -341,7 +341,7 @@ TEST(Pulse, OnlyQuestionsThatCouldBeAnsweredCount) {
   const auto within_a_second = [](double now) { return now >= 9 && now < 10; };
   for (const std::string& said :
        {said_where([](double) { return false; }), said_where(within_a_second)}) {
-    EXPECT_THAT(said, AllOf(HasSubstr("rank 1 (h2)"), HasSubstr("is not known")));
+    EXPECT_THAT(said, AllOf(HasSubstr("rank 1 (h2)"), HasSubstr("is unknown")));
     EXPECT_THAT(said, Not(HasSubstr("link is down")));
   }
 }

@@ -403,7 +403,7 @@ TEST(VariantOptions, ThatMakeNoSenseAreRefused) {
   refused("1 x 1 px", [](IngestOptions& o) { o.variants.height_px = 0; });
   refused("1 x 1 px", [](IngestOptions& o) { o.variants.width_px = -1; });
   refused("the same", [](IngestOptions& o) { o.variants.recipe = Recipe::kNone; });
-  refused("2 or more", [](IngestOptions& o) { o.variants.copies = 1; });
+  refused("at least 2", [](IngestOptions& o) { o.variants.copies = 1; });
   refused("nothing is stored", [](IngestOptions& o) { o.store = Store::kNone; });
   refused("stored as pixels", [](IngestOptions& o) { o.store = Store::kOriginal; });
   refused("leave out the resize", [](IngestOptions& o) { o.resize.short_side_px = 3; });

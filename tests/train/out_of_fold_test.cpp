@@ -178,7 +178,7 @@ TEST(OutOfFold, RefusesFilesThatDoNotFit) {
   const auto again = HasSubstr("; train again: winnow train CACHE --folds");
   EXPECT_THAT(forge("csv", header + "3,\"a,b,c,1\n"), AllOf(HasSubstr("quote"), again));
   EXPECT_THAT(forge("csv", header + "3,a,b,1\n"), AllOf(HasSubstr("five fields"), again));
-  EXPECT_THAT(forge("csv", header + "3x,a,b,c,1\n"), AllOf(HasSubstr("no number"), again));
+  EXPECT_THAT(forge("csv", header + "3x,a,b,c,1\n"), AllOf(HasSubstr("is not a number"), again));
   EXPECT_THAT(forge("csv", header + "3,a,b,c,3\n"),
               AllOf(HasSubstr("a fold does not exist"), again));
   EXPECT_THAT(forge("csv", header + "3,a,b,c,1\n"), AllOf(HasSubstr("'samples'"), again));

@@ -66,8 +66,8 @@ std::string diagnose_weights(Engine& engine, std::int64_t step, comm::Communicat
   });
   tensor = comm::broadcast_text(comm, tensor);
   if (tensor.empty()) return "";
-  return "weights contain NaN or infinity after step " + std::to_string(step) +
-         ", for example in " + tensor + ", so they are not saved";
+  return "weights are not finite after step " + std::to_string(step) + ", for example in " +
+         tensor + ", so they are not saved";
 }
 
 void throw_not_finite(const comm::Communicator& comm, const std::string& diagnosis,
