@@ -91,7 +91,7 @@ class Audit(Case):
         self.assertIn("drops dark, over_exposed, tiny", self.ok("info", cache, "--selection", "default").out)
         self.assertEqual(self.ok("dedup", cache, "--hash", "exact", "--drop-issues", "dark", "--thin", "test", "--json").json()["issues"], {"dark": 3})
         self.assertEqual(self.ok("dedup", cache, "--hash", "exact", "--drop-issues", "dark", "--protect", "**/dark-1*", "--json").json()["issues"], {"dark": 1})
-        self.refused(2, ["near_duplicate", "one picture"], "dedup", cache, "--drop-issues", "near_duplicate")
+        self.refused(2, ["near_duplicate", "single picture"], "dedup", cache, "--drop-issues", "near_duplicate")
         self.refused(2, ["'ugly'"], "dedup", cache, "--drop-issues", "ugly")
         self.refused(2, ["--drop-issues blurry,dark"], "dedup", cache, "--list-issues", bad)
 

@@ -521,7 +521,7 @@ TEST(ReferenceProgram, RefusesWhatWouldGoWrong) {
   EXPECT_THAT([&] { program->bind(graph.find("targets"), floats); }, says("got 7 elements"));
   EXPECT_THAT([&] { program->bind(graph.find("pixels"), floats); }, says("consists of bytes"));
   EXPECT_THAT([&] { program->bind(graph.find("targets"), bytes); }, says("consists of floats"));
-  EXPECT_THAT([&] { program->bind(graph.find("conv1"), floats); }, says("neither read"));
+  EXPECT_THAT([&] { program->bind(graph.find("conv1"), floats); }, says("neither an input"));
   EXPECT_THAT([&] { program->bind(9999, floats); }, says("%9999"));
   EXPECT_THAT([&] { program->run(0, 1); }, says("load_parameters"));
   program->load_parameters();
