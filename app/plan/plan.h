@@ -27,11 +27,12 @@ struct PlanRequest {
   train::TrainOptions train{};  // with a cache, or else with `shape`
   std::optional<train::DataShape> shape{};
   bool any_micro_batch = false;   // --micro-batch auto
-  bool measures = true;           // steps are taken; else memory alone is planned
-  double seconds = 120;           // that measuring may take, about
-  std::filesystem::path rates{};  // folder where times are kept; empty: they are not
-  bool measures_again = false;    // also what is kept there
-  int replicas = 0;               // of the shards in memory, among machines; 0: each has all
+  bool measures = true;           // measure steps; else only memory is planned
+  double seconds = 120;           // rough limit for measuring
+  std::filesystem::path rates{};  // folder for measured times; empty: not kept
+  bool measures_again = false;    // measures even if times are kept
+  // copies of the shards in memory, over all machines; 0: every machine has all
+  int replicas = 0;
   PlanScalingRequest scaling{};
   std::vector<std::filesystem::path> runs{};
   std::string target{};

@@ -18,7 +18,7 @@
 namespace winnow::app {
 namespace {
 
-constexpr double kMostSeconds = 1e6;  // of anything in a trial
+constexpr double kMostSeconds = 1e6;  // limit for every duration in a trial
 constexpr std::size_t kMostSteps = 1000;
 constexpr int kMostNodes = 1 << 20;
 constexpr std::int64_t kMostImages = std::int64_t{1} << 32;
@@ -81,7 +81,7 @@ std::string digest_of(const train::Graph& graph) {
   return to_hex(xxh3_128(as_bytes(text)));
 }
 
-// What a config says of data and net; a job without a cache has none.
+// The lines of a config about data and net; empty for a job without a cache.
 std::string data_and_net(const std::string& config) {
   std::string text;
   if (config.empty()) return text;

@@ -12,11 +12,11 @@
 
 namespace winnow::app {
 
-// What decides how fast steps are, but for the steps themselves: the same rates hold wherever it is
-// the same. A line for each.
+// Everything besides the steps themselves that determines how fast they are. Kept times apply only
+// where all of it is equal.
 struct RatesOf {
   std::string processor{};
-  int cores = 0;  // of the machine
+  int cores = 0;  // cores of the machine
   std::string build{};
   std::string backend{};
   std::string library{};
@@ -24,13 +24,13 @@ struct RatesOf {
 };
 RatesOf rates_here(const train::Backend& backend);
 
-// Trials by what they depend on: kept by one plan, found by the next on such a machine. Pure but
-// for the folder.
+// Cache of trials: one plan keeps them, the next on an equal machine finds them. Pure except for
+// the folder.
 class Rates {
  public:
   Rates(std::filesystem::path folder, const RatesOf& of);  // an empty folder: nothing is kept
 
-  // Nothing found: it was not measured, or what is there is damaged, another's, or cannot be.
+  // Out  nullopt: not measured, or the entry is damaged, another's, or has impossible numbers.
   std::optional<train::Trial> find(std::string_view trial) const;
   void keep(std::string_view trial, const train::Trial& measured) const;
 
@@ -41,11 +41,12 @@ class Rates {
   std::string of_;
 };
 
-// What the times of a trial depend on, as text. Learning rates, epochs and seeds change none.
+// Everything that a trial's times depend on, as text. Learning rates, epochs and seeds do not
+// affect them.
 std::string key_of(const train::ExecutionOptions& execution, const train::Job& job,
                    const train::TrialShape& shape, const comm::Communicator& comm);
 
-// A trial as text, and back. Nothing: no text of to_text(), or numbers that cannot be.
+// A trial as text, and back. nullopt: not a text of to_text(), or impossible numbers.
 std::string to_text(const train::Trial& trial);
 std::optional<train::Trial> parse_trial(const std::string& text);
 

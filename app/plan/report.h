@@ -118,9 +118,9 @@ struct PlanReport {
   double others_cores = 0;    // cores that other work used during the measurement
   std::vector<PlanRow> rows{};
   std::optional<std::size_t> best{};
-  std::int64_t measured_steps = 0;       // by this plan
-  std::int64_t kept_steps = 0;           // by an earlier plan
-  std::int64_t largest_micro_batch = 0;  // of all that divide the batch that fits; 0: none
+  std::int64_t measured_steps = 0;       // measured by this plan
+  std::int64_t kept_steps = 0;           // measured by an earlier plan
+  std::int64_t largest_micro_batch = 0;  // largest divisor of the batch that fits; 0: none
   std::optional<PlanTime> time{};
   std::optional<PlanScaling> scaling{};
   std::optional<PlanTarget> target{};

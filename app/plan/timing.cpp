@@ -139,7 +139,7 @@ Timing::Wanted Timing::wanted(std::int64_t micro_batch, int lane_threads, bool b
   if (request_.measures_again) return one;
   const std::optional<train::Trial> kept =
       session_.comm.rank() == 0 ? rates_.find(one.key) : std::nullopt;
-  // Rank 0's is everybody's.
+  // All ranks use the value of rank 0.
   one.known = parse_trial(comm::broadcast_text(session_.comm, kept ? to_text(*kept) : ""));
   return one;
 }
@@ -152,7 +152,7 @@ std::vector<Timing::Wanted> Timing::wanted() const {
         report_.rows, [&](const PlanRow& r) { return r.micro_batch == size && r.fits; });
     list.emplace_back(size, row->lane_threads);
   }
-  for (const PlanRow& row : report_.rows) {  // other lanes, on the smallest
+  for (const PlanRow& row : report_.rows) {  // other lanes, with the smallest micro-batch
     const bool known =
         std::ranges::any_of(list, [&](const auto& one) { return one.second == row.lane_threads; });
     if (row.fits && !known) list.emplace_back(sizes.front(), row.lane_threads);
@@ -181,8 +181,8 @@ void Timing::take(Wanted one) {
   trials_.push_back(std::move(timed));
 }
 
-// Of known trials by what they took when they were measured, so that a plan and the one after it
-// measure the same.
+// Known trials count with the time that measuring them took, so that a plan and the one after it
+// measure the same trials.
 void Timing::fit_into_time(std::vector<Wanted>& left) const {
   const Timed& first = trials_.front();
   const double of_image = first.step.total() / first.images();

@@ -48,7 +48,8 @@ class Timing {
          const train::Job& job, train::Backend& backend, Session& session,
          const PlanReport& report);
 
-  // Collective. Says beforehand how long it takes. Takes what an earlier plan has kept.
+  // Measures, or uses times that an earlier plan kept. First tells the user how long it takes.
+  // Collective.
   void measure();
   void fill(PlanReport& report) const;  // sets the steps of rows that fit
 
@@ -61,7 +62,7 @@ class Timing {
   std::vector<double> node_ends(const PlanRow& row) const;
 
  private:
-  // A trial that is wanted, and its times where an earlier plan kept them.
+  // A trial to take, and its times if an earlier plan kept them.
   struct Wanted {
     train::TrialShape shape{};
     std::string key{};
@@ -70,7 +71,7 @@ class Timing {
   std::vector<Wanted> wanted() const;
   Wanted wanted(std::int64_t micro_batch, int lane_threads, bool by_node) const;
   void take(Wanted one);
-  // Drops of `left` what would take too long. Says how long the rest takes.
+  // Removes trials from `left` that would take too long. Tells the user how long the rest takes.
   void fit_into_time(std::vector<Wanted>& left) const;
   std::vector<std::int64_t> micro_batches() const;
   double data_seconds(double images, double computing) const;

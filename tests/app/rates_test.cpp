@@ -58,7 +58,7 @@ TEST(TrialText, NumbersThatCannotBeAreNothing) {
   EXPECT_FALSE(with("micro_batch", -1));
   EXPECT_FALSE(with("start_s", -0.5));
   EXPECT_FALSE(with("start_s", 1e300));
-  EXPECT_FALSE(with("took_s", nullptr));  // what is not finite is written so
+  EXPECT_FALSE(with("took_s", nullptr));  // numbers that are not finite are written as null
   EXPECT_FALSE(with("steps", Json::array()));
   EXPECT_FALSE(with("steps", "many"));
   EXPECT_FALSE(with("node_ends_s", Json{0.2, 0.1}));

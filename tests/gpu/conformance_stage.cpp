@@ -146,7 +146,7 @@ void operations_stage(std::shared_ptr<cudnn::Device> device, Report& report,
   }
 }
 
-// What was never run before comes first: the time may be up before the last.
+// Checks that never ran before come first, because the time may be up before the last.
 void conformance_stage(std::shared_ptr<cudnn::Device> device, Report& report) {
   Conformance conformance(std::move(device), report);
   conformance.tf32();

@@ -7,10 +7,10 @@
 
 #include "train/backend/cudnn/device.h"
 
-// Devices around the one that the suite runs on.
+// Wrappers of the device that the suite runs on.
 namespace winnow::gpu {
 
-// Passes everything on.
+// Forwards everything to the inner device.
 class AroundDevice : public train::cudnn::Device {
  public:
   explicit AroundDevice(std::shared_ptr<Device> inner) : inner_(std::move(inner)) {}
@@ -54,14 +54,14 @@ class OwnKernels final : public AroundDevice {
   }
 };
 
-// What a program asked for, and what it got.
+// A product that a program asked for, and the plan it got.
 struct MadeProduct {
   std::string layer;  // "forward tf32 n4 c64 ..."
-  std::string plan;   // "cudnn engine 46"; "own loops" where the library has none
+  std::string plan;   // "cudnn engine 46"; "own loops" if the library has none
   bool tensor_cores = false;
 };
 
-// Keeps what products programs are compiled with. One thread at a time.
+// Records the products that programs are compiled with. One thread at a time.
 class RecordingDevice final : public AroundDevice {
  public:
   using AroundDevice::AroundDevice;
@@ -74,7 +74,7 @@ class RecordingDevice final : public AroundDevice {
       const train::cudnn::MatmulDescription& description) override {
     return kept(train::cudnn::to_string(description), AroundDevice::make_matmul(description));
   }
-  // Those since the last call.
+  // Returns the products made since the last call.
   std::vector<MadeProduct> take() { return std::exchange(made_, {}); }
 
  private:

@@ -15,7 +15,7 @@ using namespace winnow::train;
 
 namespace {
 
-constexpr double kTimesF32 = 10;  // that tf32's error has to be; 2^13 as many bits are lost
+constexpr double kTimesF32 = 10;  // minimum ratio of tf32's error to f32's; tf32 has 13 bits less
 constexpr std::string_view kDeterministic = " deterministic";
 constexpr std::size_t kMostNamed = 8;
 
@@ -35,7 +35,7 @@ std::string short_number(double value) {
 
 void add(std::string& list, const std::string& more) { list += (list.empty() ? "" : "; ") + more; }
 
-// What is wrong with a layer on tensor cores; empty: nothing.
+// The fault of a layer on tensor cores; empty: none.
 std::string fault_of(const RoundedLayer& layer) {
   const double limit = tolerance(DType::kTf32);
   const auto says = [&](const std::string& what) {

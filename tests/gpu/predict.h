@@ -7,28 +7,28 @@
 
 #include "train/graph/graph.h"
 
-// What a card would need for a step if it did nothing but move each kernel's bytes and multiply its
-// numbers at its peaks: written before a run, compared with it afterwards.
+// Estimates the time of a step on a card that moves each kernel's bytes and multiplies its numbers
+// at peak rates, and does nothing else. Written before a run, compared with it afterwards.
 namespace winnow::gpu {
 
-// Without sparsity, as NVIDIA's data sheets have them.
+// Peak rates without sparsity, from NVIDIA's data sheets.
 struct Peaks {
   const char* name;
-  double bytes_per_second;  // of the card's memory
+  double bytes_per_second;  // to and from the card's memory
   double f32, tf32, half;   // operations a second; half: bf16 and f16 on tensor cores
 };
 std::span<const Peaks> peaks();  // H100 SXM, H200 SXM, A100 SXM of 40 GB
 
-// What a node moves and computes by today's kernels.
+// The work of a node with today's kernels.
 struct Cost {
-  double bytes = 0;       // of the card's memory, read and written
+  double bytes = 0;       // read from and written to the card's memory
   double operations = 0;  // a multiplication and an addition are two
 };
-// Norms read what they normalise twice, once for sums and once for the result; their gradients
-// read each of x, dy and y twice. All else is read once.
+// Norms read their input twice, once for sums and once for the result. Their gradients read each of
+// x, dy and y twice. All else is read once.
 Cost cost_of(const train::Graph& graph, const train::Node& node, train::DType dtype);
 
-// The longer of both.
+// The longer of the times for bytes and for operations.
 double seconds(const Cost& cost, const Peaks& card, train::DType dtype);
 
 // Seconds of a step on a card, by kind of kernel: "convolutions", "norms", "other".

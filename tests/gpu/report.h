@@ -15,13 +15,12 @@ using Figures = std::vector<std::pair<std::string, double>>;
 std::string in_quotes(const std::string& text);
 std::string json_object(const Facts& facts);
 
-// What a stage finds.
+// The results of a stage.
 //
-// Files    OUT/<stage>.json, written anew after each item, "finished": false until finish() is
-// called.
-//          OUT/<stage>.items, from which a run that was stopped goes on where it was.
-// Facts    What was found under others (another card, commit or library) is thrown away.
-// Throws   Error when it cannot be written.
+// Files    OUT/<stage>.json, rewritten after each item, with "finished": false until finish().
+//          OUT/<stage>.items, from which a stopped run resumes.
+// Facts    Results under other facts (another card, commit or library) are discarded.
+// Throws   Error if a file cannot be written.
 class Report {
  public:
   Report(std::filesystem::path folder, std::string stage, Facts facts);
@@ -29,13 +28,13 @@ class Report {
   // Calls `work`, which adds the item, unless it passed in an earlier run. An exception is a
   // failure of the item.
   void run(const std::string& item, const std::function<void()>& work);
-  // Says so on stdout as well. NaN and infinities are written as null. `texts`: more fields.
+  // Also prints the item on stdout. NaN and infinities are written as null. `texts`: more fields.
   void add(const std::string& item, bool passed, const Figures& figures, const std::string& note,
            const Facts& texts = {});
-  // Parts of the stage that this machine has no means for: said, not passed.
+  // Parts of the stage that this machine cannot run: reported, not passed.
   void leave_out(const std::string& item, const std::string& why);
 
-  // Returns whether all that ran has passed, and something ran at all.
+  // Returns whether at least one item ran, and all that ran passed.
   bool finish();
 
  private:

@@ -43,7 +43,7 @@ winnow::gpu::Facts facts_of(const winnow::train::cudnn::Card& card, const std::s
 
 int run(int argc, char** argv) {
   const std::string stage = argc > 1 ? argv[1] : "";
-  if (stage == "predict") {  // of cards that need not be here
+  if (stage == "predict") {  // for cards that this machine need not have
     winnow::gpu::print_prediction(std::cout);
     return 0;
   }

@@ -78,8 +78,8 @@ struct Deviation {
 std::vector<Deviation> compare_case(Backend& backend, const CompileOptions& options,
                                     const OpCase& made);
 
-// Every operation of cases.h, norms and pools of many channels, values of any storage meeting, and
-// whole nets; one row for each value compared.
+// Every operation of cases.h, norms and pools of many channels, mixed storage types, and whole
+// nets. One row per compared value.
 std::vector<Deviation> compare_operations(Backend& backend, const CompileOptions& options);
 std::vector<Deviation> compare_wide_products(Backend& backend, const CompileOptions& options);
 std::vector<Deviation> compare_wide_layers(Backend& backend, const CompileOptions& options);

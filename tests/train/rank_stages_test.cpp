@@ -114,9 +114,8 @@ StepTasks tasks_of(const Layout& layout, int rank) {
   return plan_step(gradients, 10, shape);
 }
 
-// Ranks that do their tasks in any order that the tasks allow. Messages of a
-// link come in the order in which they are sent, and are taken for those that the receiver waits
-// for in its order.
+// Ranks that execute their tasks in any order that the tasks allow. Messages of a link arrive in
+// the order in which they are sent. The receiver matches them to its receives in its own order.
 class Ranks {
  public:
   explicit Ranks(const Layout& layout) : layout_(layout), stages_(stages_of(layout)) {
@@ -198,7 +197,7 @@ class Ranks {
   std::vector<std::vector<bool>> done_;
   std::vector<std::map<int, std::deque<int>>> due_;  // [receiver][sender], in order
   std::set<std::pair<int, int>> came_;
-  std::vector<std::set<int>> seen_;  // of each stage
+  std::vector<std::set<int>> seen_;  // for each stage
 };
 
 TEST(HandOvers, NoOrderOfEventsBlocksItOrMixesMicroBatches) {

@@ -117,7 +117,7 @@ TEST(StoredEvaluation, EveryNumberIsChecked) {
   Json older = good;
   older.erase("right");
   EXPECT_EQ(parse_evaluation(older.dump(), "it").right, "");
-  Json sum = good;  // of a label, beyond what counts
+  Json sum = good;  // the label's sum exceeds the largest exact count
   sum["confusion"] = {{0, 0, 1ULL << 53}, {0, 1, 1ULL << 53}};
   EXPECT_THROW(parse_evaluation(sum.dump(), "it"), FormatError);
   Json many = good;

@@ -23,7 +23,7 @@ struct UpdateRule;
 using KernelChoices = std::map<std::string, std::string>;
 
 // The kernels that could compute each layer, by the layer's name as in KernelChoices. The first is
-// the one that the library chooses.
+// the library's own choice.
 using KernelCandidates = std::map<std::string, std::vector<std::string>>;
 
 struct CompileOptions {
@@ -42,13 +42,13 @@ struct MemoryUse {
   std::size_t shared_bytes = 0;   // once for all lanes: packed weights
 };
 
-// What a node of a program runs on.
+// The kernel of a node in a program.
 struct NodeKernel {
-  std::string layer{};            // as in KernelChoices; empty: there is nothing to choose
+  std::string layer{};            // as in KernelChoices; empty: there is no choice
   std::size_t scratch_bytes = 0;  // valid while the node runs
 };
 
-// A graph made ready to run: static shapes, primitives created, memory laid out.
+// A compiled graph: static shapes, primitives created, memory laid out.
 //
 // Outside  Inputs, parameters, states and outputs are the caller's memory, bound before the first
 //          run. It must live as long as the program is used. Activations are f32 NHWC, parameters
@@ -82,7 +82,7 @@ class Program {
   // all memory of its own, including shared memory
   virtual std::size_t arena_bytes() const noexcept = 0;
   virtual KernelChoices choices() const { return {}; }
-  // Of each node of the graph. Empty: the backend does not tell.
+  // The kernel of each node of the graph. Empty: the backend does not report them.
   virtual std::vector<NodeKernel> node_kernels() const { return {}; }
 };
 
@@ -106,14 +106,14 @@ class Backend {
   virtual MemoryUse memory_of(const Graph& graph, const CompileOptions& options) = 0;
 
   // The kernels that could compute the layers of `graph`, each of which can be imposed. Empty: the
-  // backend does not tell.
+  // backend does not report them.
   virtual KernelCandidates candidates_of([[maybe_unused]] const Graph& graph,
                                          [[maybe_unused]] const CompileOptions& options) {
     return {};
   }
 
-  // Programs run on this process's cores and are done when run() returns. False: on a card, one
-  // program beside the host, which should be given all it has to do before anything is waited for.
+  // True: programs run on this process's cores, and are done when run() returns. False: one program
+  // on a GPU runs concurrently with the host; give it all its work before waiting for any.
   virtual bool is_on_cpu() const noexcept { return true; }
   // Weights in GPU memory. nullptr: programs read the caller's memory, see host_weights.h.
   virtual std::unique_ptr<WeightStore> make_weights(std::vector<WeightTensor> tensors,

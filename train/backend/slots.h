@@ -22,7 +22,7 @@ class Slots {
   Id arena(std::size_t offset);
   Id own(std::size_t bytes);
   Id scratch(std::size_t bytes);
-  void next_node() { scratch_now_ = 0; }  // scratch memory may be used again
+  void next_node() { scratch_now_ = 0; }                           // scratch memory may be reused
   std::size_t node_scratch_bytes() const { return scratch_now_; }  // since next_node()
   Id shared(std::size_t bytes);
   Id bound();

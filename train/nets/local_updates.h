@@ -19,12 +19,13 @@ inline constexpr std::string_view kUsualLocalHead = "mlp-sr";  // the default
 
 // The options as given by the user. Without `updates`, the net is trained as a whole.
 struct LocalOptions {
-  std::string updates{};      // "greedy", "overlapping"
-  std::string stages{};       // how many, "4", or what they end with, "layer1,layer3"
-  std::string balance{};      // what cuts so many stages: "time", as where empty, or "memory"
+  std::string updates{};  // "greedy" or "overlapping"
+  std::string stages{};   // their number ("4"), or the values they end with ("layer1,layer3")
+  // quantity that a number of stages balances: "time" (the default) or "memory"
+  std::string balance{};
   std::string head{};         // a row of local_heads(); empty: kUsualLocalHead
-  bool pipeline = false;      // stages are computed by ranks of their own
-  std::string stage_ranks{};  // how many each has, "3,1"; empty: as their multiply-adds ask
+  bool pipeline = false;      // each stage has ranks of its own
+  std::string stage_ranks{};  // number of ranks of each ("3,1"); empty: by multiply-adds
 };
 
 // The stages chosen for a net, as config.json stores them.

@@ -162,7 +162,7 @@ bool is_surely_faster(const KernelTimes& kernel, double own_seconds) {
          std::ranges::max(kernel.seconds) < own_seconds;
 }
 
-// Those that may be chosen; empty: none fits.
+// The kernels that may be chosen; empty: none fits.
 Candidates eligible_of(const LayerTimes& layer, std::size_t bytes) {
   const KernelTimes& own = layer.kernels.front();
   const bool own_fits = own.scratch_bytes <= bytes;

@@ -40,32 +40,33 @@ std::optional<Algorithms> choose_with_shared_scratch(std::span<const Candidates>
 std::optional<Algorithms> choose_with_own_scratch(std::span<const Candidates> layers,
                                                   std::size_t bytes);
 
-// A kernel of a layer as it was measured.
+// Measurements of one kernel of a layer.
 struct KernelTimes {
   std::string name{};
-  std::vector<double> seconds{};  // of one node, by turns with the others; at least one
+  std::vector<double> seconds{};  // for one node, in turns with the others; at least one
   std::size_t scratch_bytes = 0;
 };
 
 struct LayerTimes {
   std::string layer{};                 // its name in KernelChoices
-  int nodes = 1;                       // of a micro-batch, that it computes
+  int nodes = 1;                       // number of nodes of a micro-batch that it computes
   std::vector<KernelTimes> kernels{};  // the first is the library's own choice; at least one
 };
 
-// What another choice of kernels than the library's is worth.
+// A choice of kernels, compared with the library's own.
 struct KernelPlan {
-  std::map<std::string, std::string> kernels{};  // KernelChoices: where it is another
-  double seconds = 0;                            // of all layers, by medians
-  double own_seconds = 0;                        // by the library's choice
-  std::size_t scratch_bytes = 0;                 // that all layers share
+  std::map<std::string, std::string> kernels{};  // KernelChoices that differ from the library's
+  double seconds = 0;                            // over all layers, by medians
+  double own_seconds = 0;                        // with the library's choice
+  std::size_t scratch_bytes = 0;                 // shared by all layers
   std::size_t own_scratch_bytes = 0;
 };
 
-// Chooses kernels by times: of each layer the fastest whose scratch memory fits into `bytes`, which
-// all layers share. A layer keeps the library's choice, if that fits, unless another kernel was
-// faster by more than a twentieth by the median, and each time than the median of the library's.
-// Out  nullopt: some layer has no kernel that fits
+// Chooses kernels by measured times: for each layer the fastest whose scratch memory fits into
+// `bytes`, which all layers share. A layer keeps the library's choice, if that fits, unless another
+// kernel is faster: its median by more than a twentieth, and each of its times than the median of
+// the library's.
+// Out  nullopt: some layer has no kernel that fits.
 std::optional<KernelPlan> choose_kernels(std::span<const LayerTimes> layers, std::size_t bytes);
 
 }  // namespace winnow::train

@@ -46,7 +46,7 @@ SumTransfers plan_transfers(const Layout& layout, const Execution& execution,
   return transfers;
 }
 
-// Of each micro-batch.
+// The peer of each micro-batch.
 std::vector<int> peers_of(const std::vector<HandOver>& overs) {
   std::vector<int> peers(overs.size());
   for (const HandOver& over : overs) peers[static_cast<std::size_t>(over.micro_batch)] = over.peer;

@@ -28,15 +28,15 @@ enum HeadTail : std::size_t { kHeadLoss, kHeadCorrect, kHeadTailCount };
 std::size_t tail_count(const Graph& graph);
 std::vector<std::string> tail_names(const Graph& graph);
 
-// What a stage of a pipeline gets of a micro-batch and what it hands on; 0: nothing.
+// The values of a micro-batch that a stage of a pipeline receives and sends; 0: none.
 struct HandedValues {
-  std::size_t in = 0;                  // elements of its input "pixels"
-  std::size_t out = 0;                 // elements of its output of kind kValue
-  std::size_t made_after = 0;          // nodes that make that
-  comm::Wire wire = comm::Wire::kF32;  // exact: values have its type
+  std::size_t in = 0;                  // number of elements of its input "pixels"
+  std::size_t out = 0;                 // number of elements of its output of kind kValue
+  std::size_t made_after = 0;          // number of nodes until that output is computed
+  comm::Wire wire = comm::Wire::kF32;  // the values' type, so messages are exact
 };
 
-// What one rank executes each step: made once, from the run's plan.
+// The work of one rank in each step: created once, from the run's plan.
 struct Execution {
   GradientLayout gradients{};
   std::vector<Exchange> exchanges{};
@@ -48,8 +48,8 @@ struct Execution {
   int evaluation_lanes = 1;
   int batches_ahead = 1;  // number that the loader prepares
   Sums sums = Sums::kFloats;
-  std::uint32_t group = 0;  // of its all-reduces, see comm::Collective
-  HandOvers hand_overs{};   // of a stage of a pipeline
+  std::uint32_t group = 0;  // group of its all-reduces, see comm::Collective
+  HandOvers hand_overs{};   // between stages of a pipeline
   HandedValues handed{};
 };
 

@@ -8,10 +8,10 @@
 
 namespace winnow::train {
 
-// The ranks that compute each stage of a net: ranks of a stage follow each other. Without a
-// pipeline there is one stage, of all ranks. Pure.
+// The ranks that compute each stage of a net. A stage has consecutive ranks. Without a pipeline,
+// one stage has all ranks. Pure.
 struct RankStages {
-  std::vector<int> ranks{1};  // of each stage, at least one
+  std::vector<int> ranks{1};  // number of ranks of each stage, at least one
 
   bool is_pipeline() const noexcept { return ranks.size() > 1; }
   int count() const noexcept { return static_cast<int>(ranks.size()); }
@@ -25,12 +25,13 @@ struct RankStages {
 // The stages of a plan's ranks.
 RankStages stages_of(const Layout& layout);
 
-// Gives `ranks` ranks to stages of these costs so that the most costly rank costs least; of equals
-// the first stage gets one. Throws UsageError: fewer ranks than stages.
+// Distributes `ranks` ranks over stages of these costs, so that the costliest rank is as cheap as
+// possible. Among equal stages, the first gets a rank.
+// Throws UsageError: fewer ranks than stages.
 RankStages spread_ranks(const std::vector<double>& costs, int ranks);
 
-// A micro-batch of this rank, counted from 0, whose values at a border go to a rank of the next
-// stage or come from one of the stage before.
+// A micro-batch of this rank, counted from 0, whose values at a border are sent to a rank of the
+// next stage, or received from a rank of the stage before.
 struct HandOver {
   int micro_batch = 0;
   int peer = 0;
@@ -38,8 +39,8 @@ struct HandOver {
   friend bool operator==(const HandOver&, const HandOver&) = default;
 };
 
-// Those of a rank in a step. Both ends of a link have its messages in the same order: that in which
-// the sender's lanes come to them.
+// All hand-overs of a rank in a step. Both ends of a link list its messages in the same order: that
+// in which the sender's lanes get to them.
 struct HandOvers {
   std::vector<HandOver> receives{};
   std::vector<HandOver> sends{};

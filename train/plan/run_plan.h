@@ -57,8 +57,8 @@ struct SizedSchedule {
 // Which rank computes what, and the order in which sums over ranks are taken.
 struct Layout {
   std::vector<RankLayout> ranks{};
-  std::vector<int> stage_ranks{};  // of a pipeline: the ranks of each stage; else empty
-  std::string schedule;            // of all-reduces that are larger than all of `smaller`
+  std::vector<int> stage_ranks{};  // number of ranks of each stage of a pipeline; else empty
+  std::string schedule;            // for all-reduces that are larger than all of `smaller`
   comm::ScheduleOptions schedule_options{};
   std::vector<SizedSchedule> smaller{};  // ascending; each applies to sizes above the one before it
   std::size_t bucket_bytes = 1u << 20;

@@ -53,12 +53,12 @@ class StepPlanner {
   // Tasks of a lane follow each other, because each overwrites what the previous ones wrote.
   struct Lane {
     int index = 0;
-    int micro_batch = 0;        // that it works on
-    bool last = false;          // it has no other after that
-    std::size_t done = 0;       // nodes [0, done) of it
-    std::size_t added = 0;      // buckets of it
-    int sent = -1;              // task that sends its last micro-batch on
-    std::vector<int> before{};  // what the lane did last
+    int micro_batch = 0;        // the one in progress
+    bool last = false;          // it is the lane's last one
+    std::size_t done = 0;       // nodes [0, done) of it are planned
+    std::size_t added = 0;      // number of its buckets that are added
+    int sent = -1;              // task that sends its latest micro-batch
+    std::vector<int> before{};  // the lane's latest tasks
   };
 
   int append(Task task) {
@@ -112,7 +112,7 @@ class StepPlanner {
     for (Lane& lane : lanes_) compute(lane, node_count_);
   }
 
-  // Turn by turn, since sends of all lanes have one order.
+  // In turns, because sends of all lanes have one order.
   void plan_lanes_of_stage() {
     const int turns = std::ranges::max(shape_.micro_batches);
     for (int turn = 0; turn < turns; ++turn) {
@@ -128,7 +128,7 @@ class StepPlanner {
   void plan_micro_batch_of_stage(Lane& lane, int micro_batch, bool last) {
     const auto m = static_cast<std::size_t>(micro_batch);
     lane.micro_batch = micro_batch;
-    if (lane.sent >= 0) lane.before.push_back(lane.sent);  // its memory is written anew
+    if (lane.sent >= 0) lane.before.push_back(lane.sent);  // its memory is overwritten
     if (!shape_.comes_from.empty())
       next(lane, {.kind = Kind::kReceive, .peer = shape_.comes_from[m]});
     bind(lane, micro_batch, last);
@@ -139,7 +139,7 @@ class StepPlanner {
     compute(lane, node_count_);
   }
 
-  // The lane goes on meanwhile.
+  // The lane continues meanwhile.
   void send(Lane& lane, int peer) {
     Task task{.kind = Kind::kSend,
               .lane = lane.index,
@@ -236,9 +236,10 @@ class StepPlanner {
   const StepShape& shape_;
   StepTasks step_;
   std::vector<Lane> lanes_;
-  std::vector<std::vector<int>> added_;  // to each bucket, by the last micro-batch of each lane
-  std::size_t reduced_ = 0;              // buckets whose reductions are planned
-  int collective_ = -1;                  // the last that begins an all-reduce or sends
+  // for each bucket: additions by the last micro-batch of each lane
+  std::vector<std::vector<int>> added_;
+  std::size_t reduced_ = 0;  // number of buckets whose reductions are planned
+  int collective_ = -1;      // the latest task that starts an all-reduce or a send
 };
 
 }  // namespace

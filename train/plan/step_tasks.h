@@ -17,19 +17,19 @@ inline constexpr int kAnyLane = -1;
 struct Task {
   enum class Kind : std::uint8_t {
     kLoadParameters,  // the lane's thread packs its part of the updated parameters, for all lanes
-    kReceive,      // what the stage before made of micro-batch `micro_batch` is here, from `peer`
-    kBind,         // micro-batch `micro_batch` becomes the lane's input
-    kCompute,      // nodes [first_node, last_node) of the lane's program
-    kSend,         // what the stage made of the micro-batch begins its way to `peer`
-    kExchange,     // what `exchange` has of each micro-batch becomes what it has of all
-    kAwait,        // `bucket` of the micro-batch is there; with the last one its score as well
-    kAdd,          // `part` of `bucket` of the micro-batch enters the lane's sum
-    kAddLanes,     // `part` of `bucket`: the sums of all lanes are added up
-    kReduce,       // the all-reduce of `bucket` starts
-    kFinish,       // waits for all all-reduces; is the step to be repeated?
-    kRead,         // `part` of the sums is made ready for the update; is it finite?
-    kBeginUpdate,  // the step's update begins
-    kUpdate,       // `part` of the parameters and running statistics in `bucket` changes
+    kReceive,         // waits for the previous stage's values of `micro_batch`, from `peer`
+    kBind,            // micro-batch `micro_batch` becomes the lane's input
+    kCompute,         // nodes [first_node, last_node) of the lane's program
+    kSend,            // starts to send the stage's values of the micro-batch to `peer`
+    kExchange,        // replaces the values of `exchange` in each micro-batch by those of all
+    kAwait,           // waits for `bucket` of the micro-batch; the last bucket includes its score
+    kAdd,             // adds `part` of `bucket` of the micro-batch to the lane's sum
+    kAddLanes,        // adds `part` of `bucket` over the sums of all lanes
+    kReduce,          // starts the all-reduce of `bucket`
+    kFinish,          // waits for all all-reduces, and decides whether the step is repeated
+    kRead,            // prepares `part` of the sums for the update, and checks that it is finite
+    kBeginUpdate,     // starts the step's update
+    kUpdate,          // updates `part` of the parameters and running statistics in `bucket`
   };
   Kind kind;
   int lane = kAnyLane;    // whose program and sum it uses
@@ -37,7 +37,7 @@ struct Task {
   int micro_batch = -1;   // index among those of this rank, from 0
   int bucket = -1;
   int exchange = -1;
-  int peer = -1;  // rank
+  int peer = -1;  // the rank of the other stage
   Part part{};
   std::size_t first_node = 0;
   std::size_t last_node = 0;
@@ -62,27 +62,27 @@ struct StepShape {
   int threads = 1;                 // threads of the rank
   bool asynchronous = false;       // a lane receives a whole micro-batch before anything is awaited
   std::vector<std::size_t> exchanges{};  // ready_after of each Exchange, ascending
-  // Of a stage of a pipeline: the rank that each micro-batch comes from or goes to; empty: none.
+  // In a pipeline: the rank from which each micro-batch is received, or to which it is sent; empty:
+  // none.
   std::vector<int> comes_from{};
   std::vector<int> goes_to{};
-  std::size_t sent_after = 0;  // nodes that make what is sent
+  std::size_t sent_after = 0;  // number of nodes until the sent values are computed
 };
 
 // The tasks of a rank's steps. Pure.
 //
-// Lanes    Lane l works off shape.micro_batches[l] micro-batches of the rank, one after the other:
-//          a contiguous run. All lanes wait until every part of the parameters is packed.
-// Overlap  A bucket is reduced as soon as the last micro-batch of every lane has written it, while
-//          backward goes on.
-// Sends    In the order in which lanes come to them, as plan_hand_overs() has it: the first
-//          micro-batch of each lane, then the second of each. A receive is its lane's first task of
-//          a micro-batch.
-// Exchange What micro-batches tell each other, all lanes wait for. Lanes have one micro-batch each
-//          then.
-// Order    All-reduces, those of exchanges among them, begin in the same order on all ranks.
-// Throws   Error: exchanges, and a lane with several micro-batches
-// Threads  Additions, the look for numbers that are not finite and updates are cut into parts, for
-//          as many threads as the rank has. No cut changes a bit.
+// Lanes     Lane l computes shape.micro_batches[l] micro-batches of the rank, a contiguous range,
+//           one after the other. All lanes wait until every part of the parameters is packed.
+// Overlap   A bucket is reduced as soon as the last micro-batch of every lane has written it, while
+//           backward continues.
+// Sends     Are in the order in which lanes get to them, as in plan_hand_overs(): the first
+//           micro-batch of each lane, then the second of each. A receive is its lane's first task
+//           of a micro-batch.
+// Exchange  All lanes wait for it; each then has a single micro-batch.
+// Order     All-reduces, including those of exchanges, start in the same order on all ranks.
+// Threads   Additions, checks for finite numbers and updates are cut into parts, for as many
+//           threads as the rank has. The cuts change no bit.
+// Throws    Error: exchanges, and a lane with several micro-batches.
 StepTasks plan_step(const GradientLayout& layout, std::size_t node_count, const StepShape& shape);
 
 }  // namespace winnow::train

@@ -85,7 +85,7 @@ Graph at_head(const Graph& forward, int head) {
                                       "; its heads are 1 to " + std::to_string(heads));
   }
   Graph result = forward;
-  std::map<OutputKind, int> seen;  // local outputs, by kind
+  std::map<OutputKind, int> seen;  // local outputs so far, by kind
   std::erase_if(result.outputs, [&](const Output& output) {
     if (is_local(output)) return ++seen[output.kind] != head;
     return output.kind == OutputKind::kLoss || output.kind == OutputKind::kPerSampleLoss ||

@@ -55,16 +55,19 @@ std::vector<LossReach> local_losses(const Graph& forward, int neighbours);
 // when the next begins. Nodes of one stage keep their order; a graph of one stage is unchanged.
 Graph order_by_stage(const Graph& graph);
 
-// Stage `stage` of a differentiated graph in the order of stages, by itself: what the stage before
-// ends with is its input "pixels", what it ends with an output of kind kValue, and its head's loss
-// and logits are the graph's. No gradient may leave a stage. Parameters and buffers of all stages
-// stay, as the graph's.
+// Stage `stage` of a differentiated graph in the order of stages, as a graph of its own. No
+// gradient may leave a stage.
+//
+// Input    "pixels": the value at the end of the stage before
+// Outputs  The value at its own end, of kind kValue; its head's loss and logits as the graph's
+// Kept     Parameters and buffers of all stages
+//
 // Throws Error: there is no such stage.
 Graph at_stage(const Graph& graph, int stage);
 
-// What head `head` of a graph with local heads, counted from 1, says in place of the net: it reads
-// the input "weights", its loss and logits are the graph's. The other heads are gone.
-// Throws UsageError naming how many there are.
+// The graph that predicts by local head `head`, counted from 1, instead of the net: the head's loss
+// and logits become the graph's, and it reads the input "weights". The other heads are removed.
+// Throws UsageError that says how many heads there are.
 Graph at_head(const Graph& forward, int head);
 
 // Makes the batch norms of a differentiated graph work on all micro-batches of a step, as PyTorch's

@@ -13,33 +13,36 @@
 
 namespace winnow::train {
 
-// What the stages of a pipeline tell each other, so that every rank knows the whole run. Each rank
-// holds all tensors of the net; those of its own stage are new. Without a pipeline it does nothing.
-// Collective, all of it.
+// Messages between the stages of a pipeline, so that every rank knows the whole run. Each rank
+// holds all tensors of the net; only those of its own stage are up to date. Does nothing without a
+// pipeline. All calls are collective.
 class StagesTogether {
  public:
-  // `training`: the whole net's. `ranks` and `comm` outlive this.
+  // `training`: the graph of the whole net. `ranks` and `comm` must outlive this.
   StagesTogether(const RankStages& ranks, const Graph& training, const Model& model,
                  comm::Communicator& comm);
 
   // Takes a step of this rank's stage. `result` becomes that of all stages, with the heads of those
-  // before the last. Out: what is not finite in this stage, or the tensor of another.
+  // before the last.
+  // Out  Findings if numbers of this stage are not finite, or the tensor if another stage's are
+  // not;
+  //      else nullopt.
   std::optional<NotFiniteFindings> share(StepResult& result,
                                          const std::function<StepResult()>& step);
 
   // Takes each tensor, its optimiser state and averages from the first rank of its stage.
   void gather(Engine& engine);
 
-  // The same of what a stage's sums and loss scale know.
+  // The same for the state of a stage's sums and its loss scale.
   void gather(RunState& state);
 
-  // The norm of numbers that each stage has a norm of.
+  // The norm over all stages, from the norm of each stage's own numbers.
   double norm(double own);
 
-  // The norm of all parameters as they are now.
+  // The current norm of all parameters.
   double weight_norm(Engine& engine);
 
-  // Whether this rank tells what its stage has.
+  // True if this rank sends the data of its stage.
   bool is_first() const { return ranks_.first_rank(stage_) == comm_.rank(); }
 
  private:
@@ -47,7 +50,7 @@ class StagesTogether {
 
   const RankStages& ranks_;
   comm::Communicator& comm_;
-  const int stage_;         // this rank's
+  const int stage_;         // stage of this rank
   std::vector<int> owner_;  // stage of each tensor of the model
 };
 

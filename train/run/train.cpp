@@ -82,7 +82,8 @@ std::optional<int> card_of(const ExecutionOptions& options, const comm::Communic
   return comm.local_rank();
 }
 
-// Each stage of a pipeline has the whole batch: the first one's ranks count it.
+// Each stage of a pipeline has the whole batch, so only the ranks of the first one count its
+// samples.
 bool counts_samples(const Job& job, const comm::Communicator& comm) {
   return job.ranks.stage_of(comm.rank()) == 0;
 }
@@ -166,7 +167,7 @@ void enter_step(RunState& state, std::int64_t done, const BatchLayout& batches,
   if (executor.loss_scale().adapts) state.loss_scales = executor.loss_scales();
 }
 
-// Gives the executor what it knew when `state` was saved.
+// Restores the executor's state from when `state` was saved.
 void go_on_from(const RunState& state, int stage, const RankStages& ranks, StepExecutor& executor) {
   executor.restore(state.sums);
   const auto s = static_cast<std::size_t>(stage);
@@ -292,7 +293,7 @@ class Trainer {
     add_waits(*loader_, speed_.exposed, values);
     saver_.add_costs(values);
     if (!learns_without_labels(job_.recipe.loss)) add_hits(state_, values);
-    // A run that goes on may end before it did a step.
+    // A resumed run may end without doing a step.
     const double norm = together_.norm(engine_.executor().gradient_norm());
     if (done > first_) add_steps(norm, log_.throughput().of_interval(done), values);
     if (execution_.dtype == DType::kF16) add_scale(engine_.executor(), speed_, values);
@@ -383,8 +384,8 @@ class Trainer {
     state_.evaluated = true;
   }
 
-  // Step `done` is not finite. Parameters are those of the step before, except in other stages of a
-  // pipeline: they are kept without one.
+  // Handles a step `done` that is not finite. Parameters are those of the step before, except in
+  // other stages of a pipeline; so they are saved only without a pipeline.
   [[noreturn]] void end_not_finite(const NotFiniteFindings& mine, std::int64_t done) {
     const std::string diagnosis = diagnose_not_finite(mine, done, comm_);
     log_.write(done, {{"train.lr", rate_at(lr_, done - 1)}}, {{"train.not_finite", diagnosis}});

@@ -76,7 +76,7 @@ class StepExecutor {
   void set_seed(std::uint64_t seed) noexcept { seed_ = seed; }
   StepMarks& marks() noexcept { return marks_; }  // records the progress of a step
 
-  // Trace recorder, which outlives this. Null: none, as at first. It changes no bit of a result.
+  // Trace recorder (not owned, may be nullptr). Default: no tracing. Does not affect results.
   void set_trace(TraceRecorder* trace) noexcept;
 
   // Call between steps. One scale for all stages of the net, or one for each; by default 1.
@@ -87,7 +87,7 @@ class StepExecutor {
 
   const Execution& execution() const noexcept { return execution_; }
 
-  // What a checkpoint keeps besides loss scales, and what it does not: see GradientSum.
+  // State besides loss scales that a checkpoint keeps, or does not keep: see GradientSum.
   std::map<std::string, std::int32_t> state() const { return sum_->state(); }
   void forget_errors() noexcept { sum_->forget_errors(); }
   void restore(const std::map<std::string, std::int32_t>& state) { sum_->restore(state); }
@@ -122,7 +122,7 @@ class StepExecutor {
   std::vector<StepLane> lanes_;
   Exchanger exchanger_;
   Relay relay_;
-  std::vector<std::vector<WeightUpdate>> updates_;  // of each bucket
+  std::vector<std::vector<WeightUpdate>> updates_;  // for each bucket
   const GradientClip clip_;
   std::optional<double> unclipped_norm_{};                      // norm of the last step's gradients
   GradientSum::Outcome outcome_ = GradientSum::Outcome::kDone;  // result of the last kFinish

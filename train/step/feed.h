@@ -25,15 +25,20 @@ class Feed {
   // stages: "local.1.weights", ..., "weights".
   explicit Feed(Program& program);
 
-  // Rows [m * size(), (m+1) * size()) of `batch`, which must stay until the program has run. A
-  // sample's weight enters divided by `total_weight`, so that the losses of all micro-batches of a
-  // global batch add up to its mean, and times the loss scale: one of all stages, or each its own.
-  // A sample of weight 0 needs no label;
-  // the target of a mixed one has those of both, each with its share. Throws UsageError, naming the
-  // id, for a sample without a label or with several, or a label the net has no class for. Where
-  // the loss is of each class's sigmoid there may be any number: the target is 1 for each, and all
-  // zeros of a sample without a label (several_labels() of train/run says where it may be).
-  // `given`: what a stage of a pipeline reads in place of the pixels; empty: the batch's.
+  // Binds rows [m * size(), (m+1) * size()) of `batch`, which must stay valid until the program has
+  // run.
+  //
+  // Weights    Are divided by `total_weight`, so that the losses of a global batch's micro-batches
+  //            sum to its mean; and multiplied by the loss scale: one for all stages, or one for
+  //            each.
+  // Labels     A sample of weight 0 needs none. A mixed sample's target has the labels of both,
+  //            each with its share.
+  // Several    If the loss is a sigmoid one, any number is allowed: the target is 1 for each label,
+  //            and all zeros without a label (allowed as several_labels() of train/run says).
+  // Given      `given` replaces the pixels, for a stage of a pipeline, and must stay valid too.
+  //            Empty: the batch's pixels.
+  // Throws     UsageError, naming the id: a sample has no label, several labels, or a label for
+  //            which the net has no class.
   void bind(pipeline::Batch& batch, std::size_t m, double total_weight, const Draw& draw = {},
             std::span<const double> loss_scales = {}, std::span<float> given = {});
 

@@ -33,11 +33,13 @@ struct StepLane {
   std::vector<SampleId> not_finite{};  // samples of the step whose loss is not finite
 };
 
-// The lane begins with micro-batch `m` of its rank: nothing of it is known yet.
+// Begins micro-batch `m` of its rank on the lane. Resets `given`, and for the lane's first one also
+// the findings about losses.
 void begin_micro_batch(StepLane& lane, int m);
 
-// The lane's program has run micro-batch `m` of `batch`: what that is worth, for the net and each
-// head, goes into `tail` (StepTail, but for kStop). Samples whose loss is not finite are kept.
+// Scores micro-batch `m` of `batch`, which the lane's program has run. Writes the results of the
+// net and of each head into `tail` (StepTail, except kStop). Records samples whose loss is not
+// finite.
 void score_lane(StepLane& lane, const pipeline::Batch& batch, std::size_t m, std::span<float> tail);
 
 // Waits for the programs after an error within a step, because they may still be using the batch

@@ -73,7 +73,7 @@ std::span<float> Relay::receive(int micro_batch) {
 
 void Relay::send(int lane, int micro_batch) {
   Message& message = sends_[static_cast<std::size_t>(micro_batch)];
-  if (message.sent) return;  // of a step that is computed again: the same
+  if (message.sent) return;  // a step that is computed again has the same values
   Lane& from = lanes_[static_cast<std::size_t>(lane)];
   from.program.wait(execution_.handed.made_after);
   if (from.last != nullptr) from.last->pending.wait();

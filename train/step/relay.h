@@ -10,26 +10,26 @@
 
 namespace winnow::train {
 
-// Hands values from the ranks of one stage of a net to those of the next, a micro-batch at a time.
-// A stage's program has such a value as its input "pixels" and as its output of kind kValue. Does
-// nothing without a pipeline.
+// Sends values from the ranks of one stage of a net to those of the next, one micro-batch at a
+// time. A stage's program reads such a value as its input "pixels", and writes one as its output of
+// kind kValue. Does nothing without a pipeline.
 //
-// Threads  begin() between steps; the others by any lane
+// Threads  begin() is called between steps, all else by any lane
 class Relay {
  public:
-  // `programs`: of each lane, and outlive this as `execution` and `comm` do.
+  // `programs`: one for each lane. They, `execution` and `comm` must outlive this.
   Relay(const std::vector<std::unique_ptr<Program>>& programs, const Execution& execution,
         comm::Communicator& comm);
 
-  // A step begins: what it gets may come from now on. Once a step, however often it is computed.
+  // Begins a step: starts its receives. Once a step, however often it is computed.
   void begin();
 
-  // What came for a micro-batch of this rank, until the next step; waits for it. Empty where none
-  // comes. Throws SystemError.
+  // Waits for the values of a micro-batch of this rank. They are valid until the next step. Empty:
+  // it receives none. Throws SystemError.
   std::span<float> receive(int micro_batch);
 
-  // What the program of `lane` made of the micro-batch is here and begins its way: once a step.
-  // The lane's next one waits until it is gone.
+  // Waits for the values of the micro-batch that the program of `lane` computes, and starts to send
+  // them: once a step. The lane's next send waits until they are sent.
   void send(int lane, int micro_batch);
 
  private:
@@ -41,8 +41,8 @@ class Relay {
   };
   struct Lane {
     Program& program;
-    std::vector<float> made;        // by its program
-    std::vector<float> on_its_way;  // a copy
+    std::vector<float> made;        // output of its program
+    std::vector<float> on_its_way;  // the copy that is being sent
     Message* last = nullptr;
   };
 
@@ -51,8 +51,8 @@ class Relay {
 
   const Execution& execution_;
   comm::Communicator& comm_;
-  std::vector<Lane> lanes_;        // before messages, which read and write it
-  std::vector<float> came_;        // of all micro-batches
+  std::vector<Lane> lanes_;        // declared before the messages, which read and write it
+  std::vector<float> came_;        // received values of all micro-batches
   std::vector<Message> receives_;  // [micro-batch]
   std::vector<Message> sends_;
 };

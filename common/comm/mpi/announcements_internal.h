@@ -34,8 +34,8 @@ struct AllReduceKind {
   Reduction reduction = Reduction::kSum;
   Wire wire = Wire::kF32;
   Task task = Task::kAllReduce;
-  std::uint32_t checksums = 0;  // 1: with them
-  std::uint32_t group = 0;      // of Collective; each counts its own
+  std::uint32_t checksums = 0;  // 1: with checksums
+  std::uint32_t group = 0;      // group of the Collective; each numbers its own all-reduces
 
   friend bool operator==(const AllReduceKind&, const AllReduceKind&) = default;
 };
@@ -43,10 +43,10 @@ struct AllReduceKind {
 // Before its first data of an all-reduce, a rank tells each receiver the parameters of that
 // all-reduce. The receiver compares them with its own before it uses the data.
 //
-// Why enough  all data come over links whose ends agreed; and ranks that differ find out, for data
-//             go from those of one mind to those of another, or there would be no sum
-// Cost        a message of 48 bytes to each such rank. Data do not wait for it: it is sent before
-//             them
+// Sufficient  all used data come over links whose ends agreed; and ranks that disagree find out,
+//             because data must pass between the two camps, or there would be no sum
+// Cost        one message of 48 bytes to each receiver. Data do not wait for it, because it is sent
+//             first.
 // Messages    have a tag of their own on the communicator of gradients
 // Threads     the engine's only
 // Throws      SystemError: the difference, with both ranks' numbers; an MPI error
@@ -59,11 +59,11 @@ class Announcements {
   // Announces this rank's next all-reduce to its peers, and compares what they have announced
   // already.
   //
-  // Out  the all-reduce's number: 1 for the first of its group; the same on all ranks of that
+  // Out  the all-reduce's number: 1 for the first of its group; the same on all ranks of the group
   std::uint64_t begin(const AllReduceKind& kind, std::span<const Transfer> transfers);
 
-  // `peer` has been compared with, of an all-reduce of `group` that has begun. Call it where data
-  // of `peer` are here: its announcement was sent before them.
+  // Ensures that `peer` was compared for an all-reduce of `group` that has begun. Call it when data
+  // of `peer` have arrived: its announcement was sent before them.
   void require(std::uint32_t group, std::uint64_t number, int peer);
 
   // The all-reduce is complete.
@@ -117,9 +117,9 @@ class Announcements {
   const int tag_;
   const RankNames names_;
   using Id = std::pair<std::uint32_t, std::uint64_t>;  // group and number
-  std::map<std::uint32_t, std::uint64_t> last_;        // begun, of each group
-  std::map<Id, Begun> begun_;                          // and not complete, or not long ago
-  std::vector<std::pair<int, Announcement>> early_;    // of all-reduces that have not begun here
+  std::map<std::uint32_t, std::uint64_t> last_;        // last one that has begun, by group
+  std::map<Id, Begun> begun_;                          // incomplete, or completed recently
+  std::vector<std::pair<int, Announcement>> early_;    // for all-reduces that have not begun here
   std::vector<Sent> sent_;
 };
 

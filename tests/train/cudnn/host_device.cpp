@@ -37,7 +37,7 @@ double element_at(const void* data, Element type, std::int64_t i) {
   return std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16);
 }
 
-// What a tensor core sees of a factor in f32: 11 significant bits.
+// A factor in f32 as a tensor core reads it: rounded to 11 significant bits.
 double as_tf32(double value) {
   if (std::isnan(value)) return value;
   const auto bits = std::bit_cast<std::uint32_t>(static_cast<float>(value));

@@ -58,10 +58,10 @@ class HostStream final : public Stream {
 
 struct HostDeviceOptions {
   std::size_t memory_bytes = std::size_t{1} << 40;
-  bool has_libraries = true;           // else own loops take the place of cuDNN and cuBLAS
-  bool has_mixed_convolutions = true;  // of activations in bf16 or f16 with results in f32
-  bool rounds_to_tf32 = true;          // factors, as tensor cores do, where a product may
-  // What convolutions can be computed by, the best first; all give the same numbers.
+  bool has_libraries = true;           // else own loops replace cuDNN and cuBLAS
+  bool has_mixed_convolutions = true;  // with activations in bf16 or f16 and results in f32
+  bool rounds_to_tf32 = true;          // rounds factors as tensor cores do, if a product may
+  // Engines for convolutions, the best first; all give the same numbers.
   std::vector<std::string> engines = {"engine 1", "engine 2"};
 };
 
@@ -94,8 +94,8 @@ class HostDevice final : public Device {
  private:
   const HostDeviceOptions options_;
   Card card_;
-  std::shared_ptr<HostDeviceUse> use_;  // shared with what was allocated
-  std::shared_ptr<HostHealth> health_;  // and with all streams
+  std::shared_ptr<HostDeviceUse> use_;  // shared with allocated memory
+  std::shared_ptr<HostHealth> health_;  // shared with all streams
   std::shared_ptr<TrafficCounter> traffic_ = std::make_shared<TrafficCounter>();
 };
 

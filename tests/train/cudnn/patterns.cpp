@@ -297,7 +297,7 @@ struct CardNumbers {
   const char* whole_name;
   int version;  // 900: compute capability 9.0
   int multiprocessors;
-  int shared_bytes;  // of a block, at most
+  int shared_bytes;  // limit for a block
   std::int64_t l2_bytes;
   int clock_khz;
   int memory_clock_khz;

@@ -8,7 +8,8 @@
 
 #include "train/backend/cudnn/cudnn_convolution_internal.h"
 
-// What cuDNN fuses with a convolution, asked without a card: see patterns.cpp for each as a graph.
+// Operations that cuDNN fuses with a convolution, asked without a card. patterns.cpp has the graph
+// of each.
 namespace winnow::train::cudnn {
 
 enum class Pattern : std::uint8_t {
@@ -22,19 +23,19 @@ enum class Pattern : std::uint8_t {
 std::span<const Pattern> patterns();
 std::string_view name_of(Pattern pattern) noexcept;
 
-// A card that need not be there.
+// A card that this machine need not have.
 struct SimulatedCard {
   std::string name;
-  std::string properties;  // as cuDNN's JSON has them
+  std::string properties;  // in the form of cuDNN's JSON
 };
 std::span<const SimulatedCard> simulated_cards();  // H200, A100, H100, B200
 
-// Names of the first plans, as cuDNN proposes engines; none: there is none.
+// Names of the first plans that cuDNN proposes; nullopt: it has none.
 struct PatternPlans {
   std::optional<std::string> any;
   std::optional<std::string> deterministic;  // the same bits in every run
 };
-// For `layer`, a forward convolution whose extents and type count.
+// For `layer`, a forward convolution, of which only extents and type are used.
 PatternPlans find_pattern(Pattern pattern, const ConvolutionDescription& layer,
                           const PlanTarget& target);
 

@@ -22,7 +22,7 @@
 // cuDNN plans for cards that are not present, from their properties alone.
 namespace winnow::train::cudnn::plans_test {
 
-// Every convolution of the nets and of the operations' table.
+// Every convolution of the nets and of the table of operations.
 AllConvolutions convolutions(const CompileOptions& options) {
   AskedFor device;
   for (const OpCase& made : op_cases()) compile_graph(made.graph, options, device);
@@ -110,7 +110,7 @@ TEST(PlanSearch, KeepsToWhatWasAskedFor) {
   }
 }
 
-// Of layers with channels that they take.
+// Layers have channel counts that tensor cores accept.
 TEST(PlanSearch, SaysWhichPlansAreForTensorCores) {
   for (const SimulatedCard& card : simulated_cards()) {
     const Descriptor properties = make_card_properties(card.properties);

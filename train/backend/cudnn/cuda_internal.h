@@ -35,7 +35,7 @@ class CudaEvent final : public Event {
 class CudaStream final : public Stream {
  public:
   CudaStream(int device, std::shared_ptr<TrafficCounter> counter);
-  ~CudaStream() override;  // what was given to it still happens
+  ~CudaStream() override;  // work given to it still completes
   CudaStream(const CudaStream&) = delete;
   CudaStream& operator=(const CudaStream&) = delete;
 

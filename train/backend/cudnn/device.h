@@ -47,13 +47,13 @@ class Event {
   virtual void wait() const = 0;  // blocks this thread until the work before it is done
 };
 
-// Bytes that have been given to streams to be copied.
+// Bytes of the copies that streams were given.
 struct Traffic {
   std::uint64_t to_device = 0;  // from the host's memory
   std::uint64_t to_host = 0;
 };
 
-// Counts them for a device and all its streams, from any thread.
+// Counts the copied bytes of a device and all its streams. Any thread may call it.
 class TrafficCounter {
  public:
   void add_to_device(std::size_t bytes) noexcept { to_device_ += bytes; }
@@ -65,18 +65,18 @@ class TrafficCounter {
   std::atomic<std::uint64_t> to_host_ = 0;
 };
 
-// Work in order. Calls return at once; the work reads and writes later, until wait() of an event
-// behind it or synchronize(). One thread at a time.
+// Work that is executed in order. Calls return at once; the work reads and writes later. It is done
+// after synchronize(), or after wait() of an event recorded behind it. One thread at a time.
 class Stream {
  public:
   explicit Stream(std::shared_ptr<TrafficCounter> counter) : counter_(std::move(counter)) {}
   virtual ~Stream() = default;
 
-  // Host memory here is page-locked.
+  // Copies between device memory and page-locked host memory.
   void copy_to_device(void* device, const void* host, std::size_t bytes);
   void copy_to_host(void* host, const void* device, std::size_t bytes);
-  virtual void record(Event& event) = 0;      // `event` now stands for the work given so far
-  virtual void wait(const Event& event) = 0;  // what is given from now on begins after it
+  virtual void record(Event& event) = 0;      // `event` marks the work given so far
+  virtual void wait(const Event& event) = 0;  // later work starts after `event`
   virtual void synchronize() = 0;
 
  private:
@@ -115,8 +115,8 @@ class Product {
  public:
   virtual ~Product() = default;
   virtual std::size_t workspace_bytes() const noexcept = 0;
-  virtual std::string plan() const = 0;  // whose kernel it is, for people: "cudnn engine 46"
-  // Whether the library says that tensor cores compute it, which round f32 factors to tf32.
+  virtual std::string plan() const = 0;  // name of its kernel, for users: "cudnn engine 46"
+  // True: according to the library, tensor cores compute it. They round f32 factors to tf32.
   virtual bool uses_tensor_cores() const = 0;
   // Convolutions: forward (x, w) -> y, backward data (dy, w) -> dx, filter (x, dy) -> dw.
   virtual void run(Stream& stream, const void* a, const void* b, void* result,
@@ -131,8 +131,8 @@ class Device {
   // Uninitialised, aligned to 256 bytes. Error with the amounts requested, free and total.
   virtual Memory allocate(std::size_t bytes) = 0;
   virtual Memory allocate_host(std::size_t bytes) = 0;  // page-locked
-  virtual std::size_t free_bytes() const = 0;    // of device memory, whoever has taken the rest
-  virtual Traffic traffic() const noexcept = 0;  // of all streams so far
+  virtual std::size_t free_bytes() const = 0;           // free device memory, whoever uses the rest
+  virtual Traffic traffic() const noexcept = 0;         // total of all streams so far
   virtual std::unique_ptr<Stream> make_stream() = 0;
   virtual std::unique_ptr<Event> make_event() = 0;
 

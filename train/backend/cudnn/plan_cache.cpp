@@ -8,7 +8,7 @@
 namespace winnow::train::cudnn {
 namespace {
 
-// Letters, digits and dots as they are; all else, one dash for a run of it.
+// Keeps letters, digits and dots; replaces every run of other characters by one dash.
 std::string file_name(std::string_view text) {
   std::string out;
   for (const char c : text) {

@@ -9,8 +9,8 @@
 
 namespace winnow::train::cudnn {
 
-// Plans of products on disk, so that the next program on the same kind of card finds the same ones,
-// and at once: a TextCache, where the libraries it needs are there; else nothing is kept.
+// Cache of plans on disk, so that later programs on the same model of GPU get the same plans, and
+// faster. It is a TextCache if the build has the libraries for that; else nothing is kept.
 class PlanCache {
  public:
   explicit PlanCache(std::filesystem::path folder);  // empty: nothing is cached

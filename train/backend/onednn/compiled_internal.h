@@ -55,14 +55,15 @@ struct Compiled {
   std::vector<Load> load;                         // packs parameters into the layouts of primitives
   std::vector<std::vector<Call>> nodes;
   KernelChoices choices;
-  std::vector<NodeKernel> kernels;         // of each node
-  KernelCandidates* candidates = nullptr;  // gets those of every layer
+  std::vector<NodeKernel> kernels;         // for each node
+  KernelCandidates* candidates = nullptr;  // receives the candidates of every layer
 };
 
-// Makes every primitive and lays out memory. The caller allocates: slots.allocate().
-// Out     `candidates`: those of every layer with a choice; null: not wanted
-// Throws  Error: neither oneDNN nor own kernels can do it.  UsageError: an imposed kernel that
-//         oneDNN has not, or of a layer that the graph has not
+// Creates all primitives and lays out memory. The caller allocates it: slots.allocate().
+// Out     `candidates`: receives the kernels of every layer with a choice; nullptr: not wanted
+// Throws  Error: an operation that neither oneDNN nor our own kernels support.
+//         UsageError: an imposed kernel that oneDNN does not have, or a layer that the graph does
+//         not have.
 std::unique_ptr<Compiled> compile_graph(const Graph& graph, const CompileOptions& options,
                                         const kernels::Table& table,
                                         KernelCandidates* candidates = nullptr);

@@ -23,24 +23,24 @@ class OneDnnLowering final : public Lowering<int> {
   const dnnl::engine& engine() const { return engine_; }
   int threads() const { return threads_; }  // the number that calls receive
 
-  // The kernel of the layer `name`: the one that is imposed, found among all() by its name, or
-  // first().
-  // Throws  UsageError: this library has no such kernel for the layer
+  // The kernel of the layer `name`: the imposed one, which is found among all() by its name;
+  // otherwise first().
+  // Throws UsageError: this library has no such kernel for the layer.
   template <class First, class All>
   Primitive chosen(const std::string& name, First first, All all) {
     if (out_.candidates == nullptr && imposed(name) == nullptr) return first();
     return pick(name, all());
   }
 
-  // One pass over a layer with a filter, by `made`. `plain`: the filter's layout as a parameter.
-  // `name` tells the layer from others, for Program::choices().
+  // Emits one pass of a layer with a filter, by the primitive `made`. `plain`: the filter's layout
+  // as a parameter. `name` identifies the layer for Program::choices().
   void layer(const LayerOperands& operands, const Primitive& made, const dnnl::memory::desc& plain,
              const std::string& name);
 
   // The name of the layer that was lowered since the last call; empty: none was.
   std::string take_layer() { return std::exchange(layer_, {}); }
 
-  // Memory that `node`, a forward, fills for its backward.
+  // Reserves memory that the forward node `node` fills for its backward.
   Slot keep(const Node& node, std::size_t bytes);
   std::optional<Slot> kept(const Node& node) const;
 

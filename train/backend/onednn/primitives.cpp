@@ -22,9 +22,9 @@ dnnl::primitive_attr user_scratchpad() {
   return attributes;
 }
 
-constexpr int kMostKernels = 64;  // of a layer
+constexpr int kMostKernels = 64;  // limit for a layer
 
-// What the three passes of a convolution or a linear layer are called.
+// Arguments of the three passes of a convolution or a linear layer.
 struct Arguments {
   int data, result, filter, bias;
 };

@@ -34,8 +34,8 @@ struct Primitive {
   Operand filter;              // in the implementation's preferred layout; f32 if it is dw
   Operand bias;                // f32; empty without a bias
   dnnl::memory::desc scratchpad;
-  // Set: a product that computes dw of this convolution from patches, see unfold_internal.h. Data
-  // are the transposed patches, dw is filter_of_patches(), the bias is not computed.
+  // If set: a product that computes dw of this convolution from patches, see unfold_internal.h. Its
+  // data are the transposed patches, dw is filter_of_patches(), and the bias is not computed.
   std::optional<ConvExtents> unfolds{};
 };
 
@@ -47,23 +47,24 @@ Primitive make_convolution(const dnnl::engine& engine, Pass pass, const ConvExte
 Primitive make_linear(const dnnl::engine& engine, Pass pass, const LinearExtents& extents,
                       bool bias, Element type);
 
-// A kernel of a layer, by its name; made when it is wanted, which compiles it.
+// A kernel of a layer with its name. make() compiles it.
 struct NamedKernel {
   std::string name;
   std::function<Primitive()> make;
 };
-// All kernels of a layer, each name once: the one that is made above, then the library's others of
-// that type without its slow reference and those known to be wrong. Of gradients of filters of one
-// group also products of unfolded patches: "unfold " and the library's name of the product.
+// All kernels of a layer, each name once: the one that is created above, then the library's others
+// of that type, except its slow reference and those known to be wrong. Gradients of filters with
+// one group also have products of unfolded patches: "unfold " and the library's name of the
+// product.
 std::vector<NamedKernel> convolution_kernels(const dnnl::engine& engine, Pass pass,
                                              const ConvExtents& extents, bool bias, Element type);
 std::vector<NamedKernel> linear_kernels(const dnnl::engine& engine, Pass pass,
                                         const LinearExtents& extents, bool bias, Element type);
 
-// The filter as parameters are kept: f32, (K,C/groups,R,S) or (K,D) in that order.
+// The filter's layout as a parameter: f32, (K,C/groups,R,S) or (K,D) in that order.
 dnnl::memory::desc plain_filter(const ConvExtents& extents);
 dnnl::memory::desc plain_filter(const LinearExtents& extents);
-// As a product of patches gives its gradient: (R,S,C,K) in that order.
+// The layout of its gradient from a product of patches: (R,S,C,K) in that order.
 dnnl::memory::desc filter_of_patches(const ConvExtents& extents);
 
 // A row-major matrix of f32, or its transpose. Rows are `stride` elements apart.

@@ -5,16 +5,16 @@
 
 namespace winnow::train::onednn {
 
-// The windows that a convolution of one group reads, one after the other.
+// Copies the windows that a convolution with one group reads, one after the other.
 struct Unfold {
   ConvExtents extents;
-  Element type;   // of both
+  Element type;   // type of x and patches
   const void* x;  // NHWC
   void* patches;  // (N*P*Q, R*S*C), zeros where a window leaves the image
 };
 void unfold(const Unfold& arguments, int threads);
 
-// Each window is a pixel: the patches are x itself.
+// True if each window is one pixel, so that the patches are x itself.
 bool is_unfolded(const ConvExtents& extents) noexcept;
 
 std::size_t patches_bytes(const ConvExtents& extents, Element type) noexcept;

@@ -62,8 +62,8 @@ std::string parse_right(const JsonReader& in, const StoredEvaluation& stored) {
   return digits;
 }
 
-// Cells ascend and hold samples, so that there are no more than a page of them can have, and shares
-// of a label are numbers.
+// Requires strictly ascending cells with at least one sample each. So there is at most one for each
+// pair of classes, and shares of a label are defined.
 std::vector<StoredEvaluation::Confusion> parse_confusion(const JsonReader& in, std::int32_t last) {
   std::vector<StoredEvaluation::Confusion> confusion;
   std::uint64_t left = kMostSamples;

@@ -12,8 +12,8 @@ namespace winnow::train {
 
 inline constexpr std::size_t kMostMistakes = 60;
 
-// What a run keeps of its last evaluation, RUN/evaluation.json: what was taken for what, the
-// mistakes to look at first, and which samples are right.
+// A run's summary of its last evaluation, RUN/evaluation.json: the confusion matrix, the mistakes
+// to look at first, and which samples are right.
 struct StoredEvaluation {
   struct Confusion {
     std::int32_t label = 0;
@@ -36,17 +36,18 @@ struct StoredEvaluation {
   };
   About about;
   std::vector<std::string> classes;    // UTF-8, see to_utf8()
-  std::vector<Confusion> confusion{};  // those that there are, by label, then by prediction
-  std::vector<Mistake> worst{};        // by falling loss, at most kMostMistakes, of as many samples
-  std::string right{};                 // right_digits(); empty: an earlier version kept it
+  std::vector<Confusion> confusion{};  // non-zero cells, by label, then by prediction
+  std::vector<Mistake> worst{};  // by descending loss; at most kMostMistakes, each another sample
+  std::string right{};           // see right_digits(); empty: stored by an earlier version
 };
 
-// A bit for each sample: 1 where its label, 0 or more, was predicted. Hexadecimal: the first sample
-// is the highest bit of the first digit; the last digit ends with zeros. Pure; equal sizes.
+// One bit for each sample, in hexadecimal: 1 if its label, 0 or more, was predicted. The first
+// sample is the highest bit of the first digit; the last digit is padded with zeros. Both spans
+// have equal sizes. Pure.
 std::string right_digits(std::span<const std::int32_t> labels,
                          std::span<const std::int32_t> predictions);
 
-// Of an evaluation as rank 0 has it. `ids`: of its samples; `classes`: any bytes.
+// Summarises an evaluation on rank 0. `ids`: of its samples; `classes`: any bytes.
 StoredEvaluation stored_evaluation(const Evaluation& evaluation, const std::vector<SampleId>& ids,
                                    const std::vector<std::string>& classes,
                                    StoredEvaluation::About about);

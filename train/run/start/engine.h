@@ -26,10 +26,11 @@ struct JobGraphs {
 };
 JobGraphs graphs_of(const Job& job, const Model& model);
 
-// What a rank of this stage compiles: of training the stage, of inference the whole net.
+// The graphs that a rank of this stage compiles: for training the stage, for inference the whole
+// net.
 JobGraphs at_stage(const JobGraphs& graphs, int stage);
 
-// Lanes of evaluation, each with so many threads.
+// Evaluation lanes, with `threads` threads each.
 struct InferenceLanes {
   int lanes = 1;
   int threads = 1;

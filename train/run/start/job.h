@@ -53,8 +53,8 @@ struct Job {
   Graph forward;
   bool sync_bn = false;  // batch norms use the whole batch in training
   BatchLayout batches;
-  RankStages ranks;          // of the job
-  pipeline::Recipe augment;  // of training images, see recipe_of()
+  RankStages ranks;          // the stages of the job's ranks
+  pipeline::Recipe augment;  // for training images, see recipe_of()
   int eval_resize_px = 0;    // see eval_resize_of()
   std::string tta;           // test-time augmentation; empty: none
   std::string config;        // text of config.json

@@ -23,14 +23,14 @@ double now(int threads) {
   return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
 }
 
-// What one layer had in a run: all its nodes together.
+// Totals of one layer in a run, over all its nodes.
 struct NodeSum {
   double seconds = 0;
   int nodes = 0;
   std::size_t scratch_bytes = 0;
 };
 
-// Of the second of two runs: the first finds nothing in caches.
+// Measures the second of two runs, because the first finds nothing in caches.
 std::map<std::string, NodeSum> sums_of_layers(Program& program, int threads) {
   const std::vector<NodeKernel> kernels = program.node_kernels();
   program.run(0, kernels.size());

@@ -56,7 +56,7 @@ MemoryNeeds needs_of_weights(const ExecutionOptions& options, const Job& job, co
           .lane = {.gradients = sums.lane, .further = sums.further}};
 }
 
-// What a stage of a pipeline is handed, and hands on.
+// Values that a stage of a pipeline receives and sends.
 void add_hand_overs(const Graph& graph, MemoryNeeds& needs) {
   const auto bytes = [&](ValueId id) {
     return static_cast<std::size_t>(element_count(graph.value(id).shape)) * sizeof(float);

@@ -46,7 +46,7 @@ KernelChoices kernels_to_impose(const Numerics& stored, const Numerics& now) {
   return has_them ? stored.kernels : KernelChoices{};
 }
 
-// What every rank would choose if it were rank 0, but for its own lanes.
+// The plan that each rank would propose if it were rank 0, with its own lanes.
 RunPlan propose(const ExecutionOptions& e, const Backend& backend, int lane_threads) {
   return {.numerics = {.backend = std::string(backend.name()),
                        .build = std::string(build_name()),

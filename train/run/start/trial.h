@@ -27,11 +27,11 @@ struct TrialShape {
 struct Trial {
   StepForm form;
   double took_seconds = 0;           // all of it
-  double start_seconds = 0;          // kernels chosen, programs compiled, weights made
-  std::vector<StepSeconds> steps{};  // by part
-  double load_wall = 0;              // of the first batch, which nothing was computed beside
-  double load_cpu = 0;               // of all cores, likewise
-  double evaluation_seconds = 0;     // of a micro-batch on a lane of evaluation
+  double start_seconds = 0;          // choosing kernels, compiling programs, creating weights
+  std::vector<StepSeconds> steps{};  // divided into parts
+  double load_wall = 0;              // for the first batch, while nothing else is computed
+  double load_cpu = 0;               // the same, over all cores
+  double evaluation_seconds = 0;     // for a micro-batch on an evaluation lane
   int evaluation_lanes = 1;
   double others_cores = 0;          // cores that other work kept busy meanwhile
   std::vector<double> node_ends{};  // see measure_node_ends()

@@ -27,10 +27,11 @@ struct LinearOperands {
   dnnl::memory::desc biases;  // empty: no bias
 };
 
-// What the library has for an operation, from its own choice on, at most so many. Some may come
-// twice: 2.6 begins anew where it finds the first in its cache of primitives.
-// Each throws dnnl::error: dnnl_unimplemented where the library cannot do it.
-// Convolutions are direct ones: Winograd's numbers are others.
+// The library's implementations of an operation, its own choice first, at most `most`.
+//
+// Repeats       Some may occur twice: 2.6 starts again if the first is in its primitive cache.
+// Convolutions  Are direct ones, because Winograd gives other numbers.
+// Throws        dnnl::error: dnnl_unimplemented if the library does not support the operation.
 using ConvolutionForward = dnnl::convolution_forward::primitive_desc;
 using ConvolutionBackwardData = dnnl::convolution_backward_data::primitive_desc;
 using ConvolutionBackwardFilter = dnnl::convolution_backward_weights::primitive_desc;
