@@ -105,8 +105,8 @@ TEST_F(ListTest, FilesAreLookedForInTheFoldersBeside) {
   EXPECT_THAT(lines_of(*source), ElementsAre("train/x.jpg train 1", "train/y.jpg train 0"));
   EXPECT_EQ(content_of(*source, 1), "train y");
   EXPECT_THAT(source->description(),
-              AllOf(HasSubstr("paths are relative to 'train/'"), HasSubstr("'.jpg' added to each path"),
-                    HasSubstr("column not used: 'breed'")));
+              AllOf(HasSubstr("paths are relative to 'train/'"),
+                    HasSubstr("'.jpg' added to each path"), HasSubstr("column not used: 'breed'")));
 }
 
 TEST_F(ListTest, FilesThatCannotBeReadAreListed) {

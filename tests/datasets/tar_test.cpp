@@ -227,9 +227,8 @@ TEST_F(TarTest, AFolderAroundEverythingIsLeftOff) {
                          {"./set/test/2.jpg"}}));
   const auto source = open("a.tar");
   EXPECT_THAT(lines_of(*source), ElementsAre("train/cat/1.jpg train cat", "test/2.jpg test "));
-  EXPECT_EQ(
-      source->description(),
-      "tar: 2 splits, 1 class; all in 'set'; skipped: files that are not images (1: 1 .md)");
+  EXPECT_EQ(source->description(),
+            "tar: 2 splits, 1 class; all in 'set'; skipped: files that are not images (1: 1 .md)");
   add("b.tar", make_tar({{"train/cat/1.jpg"}, {"train/dog/1.jpg"}}));
   EXPECT_THAT(lines_of(*open("b.tar")),
               ElementsAre("train/cat/1.jpg train cat", "train/dog/1.jpg train dog"));

@@ -284,8 +284,7 @@ class Trainer {
     if (const auto warning = loss_watch_.warning(done, loss)) note_(*warning);
   }
 
-  // Norms require reading all gradients and weights, so they are computed here and not in each
-  // step.
+  // Norms read all gradients and weights, so they are computed here and not in each step.
   void log_interval(std::int64_t done) {
     std::map<std::string, double> values{{"train.loss", state_.losses.interval.value()},
                                          {"train.lr", rate_at(lr_, done - 1)},
@@ -327,8 +326,7 @@ class Trainer {
   // Between two steps: evaluates if it is due, and saves a checkpoint.
   void pause(std::int64_t done, bool stopping) {
     const auto begin = Clock::now();
-    // throws if a write failed, which is then the reason for stopping
-    if (stopping) saver_.finish();
+    if (stopping) saver_.finish();  // throws if a write failed, the reason for stopping then
     const bool due = is_due(done);
     bool saves = stopping || has_to_save(done);
     if (due || saves) together_.gather(engine_);
@@ -337,8 +335,7 @@ class Trainer {
       state_.losses.epoch = {};
       leave_epochs(done);
     }
-    // There may be no time left to evaluate. The run does so when it is resumed.
-    state_.evaluated = !(due && stopping);
+    state_.evaluated = !(due && stopping);  // there may be no time left: a resumed run evaluates
     if (due && !stopping && evaluate(done)) saves = true;
     if (saves) save(done);
     if (stopping) {

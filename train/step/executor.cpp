@@ -165,8 +165,7 @@ StepResult StepExecutor::run(pipeline::Batch& batch, double total_weight, double
   }
   if (outcome_ == Outcome::kNotFinite) {
     NotFiniteFindings found = find_not_finite();
-    // a run that repeats the step starts from the same scales
-    gradients_.set_scales(scales_before);
+    gradients_.set_scales(scales_before);  // for a run that repeats the step
     throw NotFiniteError(std::move(found));
   }
   gradients_.count_clean_step();
@@ -239,8 +238,7 @@ void StepExecutor::await(const Task& task, const Inputs& inputs) {
   const GradientLayout& layout = execution_.gradients;
   const auto bucket = static_cast<std::size_t>(task.bucket);
   lane.program.wait(layout.buckets[bucket].ready_after);
-  if (bucket + 1 < layout.buckets.size()) return;
-  // All nodes have run.
+  if (bucket + 1 < layout.buckets.size()) return;  // not all nodes have run
   const std::span<float> tail = sum_->written(task.lane).subspan(layout.tail_offset);
   score_lane(lane, inputs.batch, static_cast<std::size_t>(task.micro_batch), tail);
   tail[kStop] = inputs.stop ? 1.0F : 0.0F;
