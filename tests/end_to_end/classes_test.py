@@ -81,10 +81,10 @@ class Classes(Case):
             self.same_answers(self.evaluated(run, "plain", *more), self.evaluated(self.weights(file), "turned", "--net", "lenet"))
 
     def test_another_set_is_refused_by_its_first_name(self):
-        self.refused(2, ["'wolf', which", "renamed has"], "eval", self.shared / "run", self.shared / "renamed")
-        self.refused(2, ["'wolf', which the data has"], "eval", self.weights(), self.shared / "renamed", "--net", "lenet")
-        self.refused(2, ["'elk', which", "more has"], "eval", self.shared / "run", self.shared / "more")
-        self.refused(2, ["data.cache_digest", "'wolf', which the cache has"], "train", self.shared / "renamed", "--out", self.shared / "run", *self.NET,
+        self.refused(2, ["'wolf', which", "renamed but not in"], "eval", self.shared / "run", self.shared / "renamed")
+        self.refused(2, ["'wolf', which is in the data but not in"], "eval", self.weights(), self.shared / "renamed", "--net", "lenet")
+        self.refused(2, ["'elk', which", "more but not in"], "eval", self.shared / "run", self.shared / "more")
+        self.refused(2, ["data.cache_digest", "'wolf', which is in the cache but not in"], "train", self.shared / "renamed", "--out", self.shared / "run", *self.NET,
                      "--lr", 0.02, "--epochs", 6, "--ema-decay", 0.9, "--resume", "auto")  # fmt: skip
 
     def test_a_run_goes_on_by_name_to_the_same_bits(self):

@@ -31,7 +31,8 @@ struct CompileOptions {
   int threads = 1;  // for a CPU
   // only kernels with the same bits in every run; all CPU kernels have them
   bool deterministic = true;
-  // imposed if the backend supports it; nullptr: it chooses
+  // imposed if the backend supports it; nullptr: it chooses. Layers that the graph does not have
+  // are ignored, as of other stages of a pipeline.
   const KernelChoices* choices = nullptr;
 };
 

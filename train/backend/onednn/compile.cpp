@@ -1,21 +1,8 @@
-#include "common/error.h"
 #include "train/backend/onednn/compiled_internal.h"
 #include "train/backend/onednn/lowering_internal.h"
 #include "train/backend/onednn/ops/ops_internal.h"
 
 namespace winnow::train::onednn {
-namespace {
-
-void check_imposed(const KernelChoices& imposed, const KernelChoices& made) {
-  for (const auto& [layer, kernel] : imposed) {
-    if (made.contains(layer)) continue;
-    throw UsageError("'" + layer + "' shall be computed by '" + kernel +
-                     "', and there is no such layer: the choice is of another net, image size or "
-                     "micro-batch");
-  }
-}
-
-}  // namespace
 
 std::unique_ptr<Compiled> compile_graph(const Graph& graph, const CompileOptions& options,
                                         const kernels::Table& table, KernelCandidates* candidates) {
@@ -30,7 +17,6 @@ std::unique_ptr<Compiled> compile_graph(const Graph& graph, const CompileOptions
     out->nodes.push_back(lowering.calls_of(lowering, node, emit));
     out->kernels.push_back({lowering.take_layer(), out->slots.node_scratch_bytes()});
   }
-  if (options.choices != nullptr) check_imposed(*options.choices, out->choices);
   return out;
 }
 
