@@ -90,7 +90,7 @@ void check_fits(const train::OutOfFold& predicted, const std::vector<std::string
   const auto require = [&](bool good, const char* file, const std::string& why) {
     if (good) return;
     throw FormatError((run / file).string() + " " + why + root +
-                      "; train again, by winnow train CACHE --folds K --out RUN");
+                      "; train again: winnow train CACHE --folds K --out RUN");
   };
   require(std::ranges::is_permutation(classes, predicted.classes), "out-of-fold.json",
           "names other classes than ");

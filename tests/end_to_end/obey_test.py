@@ -189,8 +189,8 @@ class Obey(Case):
         text = good.read_text()
         bad = self.folder / "bad.jsonl"
         for content, words in [
-            ("", ["bad.jsonl is no review", "a file that winnow review wrote"]),
-            ("id,name\n1,a\n", ["bad.jsonl is no review"]),
+            ("", ["bad.jsonl is not a review", "a file that winnow review wrote"]),
+            ("id,name\n1,a\n", ["bad.jsonl is not a review"]),
             (text + "nonsense\n", ["bad.jsonl, line 3 is damaged", "it is not JSON"]),
             (text.replace("different", "the same"), ["bad.jsonl, line 2 is damaged", "'verdict' is none of"]),
         ]:

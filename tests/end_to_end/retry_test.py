@@ -161,7 +161,7 @@ class Retry(Case):
         digest = self.ingest(sound).json()["digest"]
         files = tree(sound)
         again = self.ingest(sound, "--retry-failed")
-        self.assertIn("there is nothing to retry", again.err)
+        self.assertIn("nothing to retry", again.err)
         self.assertEqual((again.json()["retried"], again.json()["recovered"], again.json()["digest"]), (0, 0, digest))
         self.expect_same(sound, files, "nothing to retry")
 
