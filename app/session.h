@@ -54,7 +54,8 @@ bool is_asked_to_stop(const Session& session);
 // does nothing.
 ProgressSink progress_bar(const Session& session, const std::string& title,
                           const std::string& unit);
-// A progress bar that throws StoppedError with `sentence` after a request to stop, on any rank.
+// A progress bar that throws StoppedError with `sentence` once this rank was asked to stop. Ranks
+// that show no bar throw it, too.
 ProgressSink stopping_bar(const Session& session, const std::string& title, const std::string& unit,
                           std::string sentence);
 

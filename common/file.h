@@ -83,8 +83,8 @@ void sync_file_system(const std::filesystem::path& path);
 void write_file_durably(const std::filesystem::path& path, BytesView bytes);
 void write_file_durably(const std::filesystem::path& path, std::string_view text);
 
-// The same for a file written in pieces. Until finish(), and without it, its path is unchanged.
-// UsageError likewise. Not thread-safe.
+// As write_file_durably(), for a file written in pieces. Until finish(), and without it, its path
+// is unchanged. Not thread-safe.
 class DurableFile {
  public:
   explicit DurableFile(std::filesystem::path path);
@@ -142,8 +142,8 @@ class AppendFile {
 // Locks a directory while the result lives, against other processes that do the same. UsageError,
 // naming it, if one holds it.
 Fd lock_directory(const std::filesystem::path& path);
-// The same, but waits for the holder. `stop` is asked ten times a second (StoppedError). Does not
-// wait if the file system has no locks.
+// As lock_directory(), but waits for the holder. `stop` is asked ten times a second (StoppedError).
+// Does not wait if the file system has no locks.
 Fd wait_for_directory(const std::filesystem::path& path, const StopRequested& stop = {});
 
 // Makes `link` a symbolic link to `target`; replaces an existing link atomically.

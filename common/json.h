@@ -185,7 +185,8 @@ class Json::Part {
 
  private:
   friend class Json;
-  mutable Json value_;  // elements of such lists are const, yet may be moved from once
+  // Mutable: the elements of an initializer_list are const, but this one is moved from, once.
+  mutable Json value_;
 };
 
 }  // namespace winnow

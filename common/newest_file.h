@@ -10,8 +10,8 @@
 
 namespace winnow {
 
-// Keeps a file up to date with the newest text, on a thread of its own (replace_file()), because
-// renaming a file takes milliseconds on a busy disk.
+// Keeps a file up to date with the newest text. A writing thread of its own replaces the file
+// (replace_file()), because renaming a file takes milliseconds on a busy disk.
 //
 // Newest   If texts come faster than they can be written, some are skipped but never the last one;
 //          the destructor writes it.
@@ -20,14 +20,14 @@ class NewestFile {
  public:
   using Text = std::function<std::string()>;
 
-  // `failed` is called on its thread with the exception of a failed write; the next text is tried
-  // again.
+  // `failed` is called on the writing thread with the exception of a failed write; the next text is
+  // tried again.
   NewestFile(std::filesystem::path path, std::function<void(const std::exception&)> failed);
   ~NewestFile();
   NewestFile(const NewestFile&) = delete;
   NewestFile& operator=(const NewestFile&) = delete;
 
-  void put(Text text);  // `text` is called on its thread
+  void put(Text text);  // `text` is called on the writing thread
 
  private:
   void write_all();

@@ -20,7 +20,7 @@ enum class ResampleFilter { kBilinear, kBicubic, kLanczos };  // named as in Pil
 // In, out  Any size >= 1x1, with 1 or 3 channels.
 Image resize(ImageView image, int height_px, int width_px, ResampleFilter filter);
 
-// The same into `out`, rows without padding; each row reversed if `mirrored`.
+// Resizes into `out`: rows without padding, each reversed if `mirrored`.
 void resize(ImageView image, int height_px, int width_px, ResampleFilter filter, bool mirrored,
             std::uint8_t* out);
 

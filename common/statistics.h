@@ -107,7 +107,7 @@ std::vector<std::optional<LossVerdict>> judge_losses(
 
 // p-values of several tests, adjusted for multiple testing (Holm 1979). Order is preserved.
 std::vector<double> holm(std::span<const double> p);
-// The same of those that are known.
+// holm() of the p-values that are known; the others stay nullopt.
 std::vector<std::optional<double>> holm_of_known(std::span<const std::optional<double>> p);
 
 }  // namespace winnow

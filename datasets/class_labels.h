@@ -21,7 +21,7 @@ class ClassLabels {
  public:
   // Returns a provisional number, the same for equal labels. finish() translates it to a class.
   std::int32_t add(std::string_view label);
-  // The same; nullopt if the text means "no label" (is_no_label).
+  // As add(); nullopt if the text means "no label" (is_no_label).
   std::optional<std::int32_t> add_if_any(std::string_view text);
 
   struct Classes {
@@ -46,7 +46,7 @@ class ClassLabels {
 // Whether the text means "no label": empty, or -1 as in lists of test images.
 bool is_no_label(std::string_view text);
 
-// The same rows, with each label replaced by index_of[label].
+// `rows` with each label replaced by index_of[label].
 Listing relabelled(const Listing& rows, std::span<const std::int32_t> index_of);
 
 // `text` without surrounding blanks, tabs and line ends.

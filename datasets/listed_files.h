@@ -51,7 +51,8 @@ class ListedFiles {
     bool backslashes = false;  // replaced by '/'
   };
 
-  // The path below the list's folder for a written one; nullopt if it leads out.
+  // The path of a file below the list's folder, from its path as the list has it; nullopt if that
+  // leads out of the folder.
   std::optional<std::string> inside(const Place& place, std::string_view path) const;
   std::size_t count_there(const Place& place) const;
   void choose_place();

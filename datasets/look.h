@@ -18,7 +18,7 @@ namespace winnow::datasets {
 
 bool file_at(const std::filesystem::path& path);
 bool folder_at(const std::filesystem::path& path);
-// The same for an entry of a folder listing, which usually knows its type.
+// folder_at() for an entry of a folder listing, which usually knows its type.
 bool is_folder(const std::filesystem::directory_entry& entry);
 
 // Size in bytes of the file at `path`; nullopt if there is nothing.

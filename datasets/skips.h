@@ -20,7 +20,7 @@ bool is_of_system(std::string_view name);
 // thread-safe.
 std::optional<std::string_view> skip_reason(std::string_view path, const OpenOptions& options);
 
-// The same for a path of which no part was judged before.
+// As skip_reason(), but judges all parts of the path.
 std::optional<std::string_view> skip_reason_anywhere(std::string_view path,
                                                      const OpenOptions& options);
 

@@ -68,11 +68,13 @@ inline constexpr std::uint64_t kMostUnasked = 100'000;
 inline constexpr double kLeastDetails = 16;
 bool verifies_unasked(const Session& session, const ChoiceOptions& choice,
                       const dedup::ColumnSource& columns, const Images& images);
-// The reason why pictures of these rows are not compared unasked, as a sentence; empty: they are.
+// The reason why pictures of these rows are not compared unless a flag asks for it, as a sentence;
+// empty: they are compared.
 std::string why_not_looked_at(std::span<const std::uint32_t> rows,
                               const dedup::ColumnSource& columns, const Images& images);
 
-// Larger pictures of a table's rows; empty if there are none.
+// Reads pictures of a table's rows that are larger than their thumbnails, by `picture_of`; empty if
+// `picture_of` is.
 dedup::CloserSource closer_pictures(const pipeline::PictureOf& picture_of,
                                     const dedup::ColumnSource& columns);
 

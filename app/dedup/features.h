@@ -25,7 +25,8 @@ void check_features(const FeatureOptions& flags, const ChoiceOptions& choice);
 dedup::LinkSource by_features(const Session& session, const FeatureOptions& flags,
                               const dedup::FeatureTable& table, dedup::ColumnSource& columns,
                               dedup::Options& options);
-// The same for the features that `options`, from a selection, name; `links` if they name none.
+// As by_features(), for the features that the options of a selection name. Returns `links` if they
+// name none.
 // Prints nothing.
 dedup::LinkSource by_features_of(const dedup::Options& options, const Session& session,
                                  const pipeline::Cache& cache, dedup::ColumnSource& columns,

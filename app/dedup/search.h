@@ -24,7 +24,7 @@ void with_shared_work(const Session& session, bool all_links,
 void with_search(const Session& session, bool all_links,
                  const std::function<void(const dedup::LinkSource& links)>& decide);
 
-// The same columns. Reading them throws StoppedError after a signal.
+// Returns `columns`, but reading them throws StoppedError after a signal.
 dedup::ColumnSource stoppable(dedup::ColumnSource columns, const Session& session);
 
 // Names of the hashes whose codes a cache stores. Throws FormatError if there are none.

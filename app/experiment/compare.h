@@ -27,8 +27,8 @@ struct ComparedRun {
   std::uint64_t right() const;  // number of correct predictions
 };
 
-// Keeps only the images that all runs have in the same fold. Returns how many were removed from the
-// run that had most. Throws UsageError if none is left.
+// Keeps only the images that all runs have in the same fold. Returns how many images the largest
+// run lost: the one with the most images before. Throws UsageError if no image is left.
 std::size_t keep_common_images(std::vector<ComparedRun>& runs);
 
 // Two runs, by their places.

@@ -19,7 +19,7 @@ namespace winnow::app {
 struct ExperimentRequest {
   std::filesystem::path out;   // folder for runs, results, tables, page.html
   int lanes = 1;               // runs at the same time
-  int threads = 0;             // cores of all lanes together; 0: all of this process
+  int threads = 0;             // cores of all these runs together; 0: all of this process
   double margin_points = 0.5;  // largest accuracy loss that does not matter, in points
   bool estimate = false;       // print the estimated cost and train nothing
   bool json = false;

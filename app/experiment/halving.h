@@ -38,10 +38,13 @@ std::vector<std::size_t> ranked(const std::vector<TrialScore>& scores);
 
 // State of a halving.
 struct Halving {
-  // trials of each rung that is known so far, ascending
+  // trials[rung] are the numbers of the trials in a rung, ascending. Only rungs whose trials are
+  // known so far.
   std::vector<std::vector<std::size_t>> trials;
-  bool ended = false;                    // the best is known, or there is none
-  std::optional<std::size_t> best = {};  // among the trials that were trained longest
+  bool ended = false;  // `best` is final
+  // Number of the best of the trials that were trained longest; nullopt: not yet known, or all
+  // trials failed.
+  std::optional<std::size_t> best = {};
 };
 // `score_of`: score of a trial in a rung; nullopt: not done yet.
 Halving halving_so_far(

@@ -14,23 +14,23 @@ namespace winnow::app {
 
 // How the runs of an experiment are trained.
 struct TrainJobs {
-  std::string verb;  // verb whose runs they are: "sweep"
+  std::string verb;  // verb that the experiment belongs to: "sweep"
   std::filesystem::path cache;
   int lanes = 1;    // runs at the same time
-  int threads = 0;  // cores of all lanes together; 0: all of this process
+  int threads = 0;  // cores of all these runs together; 0: all of this process
   // The words of `winnow train` for a job, without those that every run has.
   std::function<std::vector<std::string>(const std::string& job)> words;
 };
 
-// How jobs are done that are one command of winnow each.
+// How to do jobs. Each job is one command of winnow.
 struct CommandJobs {
-  std::string verb;  // verb that asks for them
+  std::string verb;  // verb that asks for the jobs
   std::string unit;  // unit on the progress bar: "runs"
-  int lanes = 1;
-  int threads = 0;
-  // The command on so many cores, beginning with its verb.
+  int lanes = 1;     // jobs at the same time
+  int threads = 0;   // as in TrainJobs
+  // The command for a job on this many cores, beginning with its verb.
   std::function<std::vector<std::string>(const Claim& claim, int threads)> words;
-  // `printed`: its stdout.
+  // `printed`: stdout of the command.
   std::function<Outcome(const Claim& claim, const JsonReader& printed)> outcome;
 };
 

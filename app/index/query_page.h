@@ -21,8 +21,8 @@ class QueryPage {
   QueryPage(const dedup::StoredIndex& index, int threshold, std::string how);
 
   // Adds the matches of an input.
-  // matches     of the cache's rows, each once
-  // picture_of  by the cache's ids
+  // matches     at most one for each row of `cache`: its best match
+  // picture_of  finds the picture of an image of `cache` by its id there
   void add(const std::filesystem::path& input, const pipeline::Cache& cache,
            std::span<const dedup::Match> matches, pipeline::PictureOf picture_of);
 

@@ -24,10 +24,10 @@ struct LiveCurves {
 
 // Where the time of a run went, in seconds of rank 0.
 struct LiveStages {
-  double computing = 0;
-  double data = 0;           // steps waited for data
-  double communication = 0;  // steps waited for other ranks
-  double between = 0;        // evaluations and checkpoints
+  double computing = 0;      // in steps, without waiting
+  double data = 0;           // in steps, waiting for data
+  double communication = 0;  // in steps, waiting for other ranks
+  double between = 0;        // between steps: evaluations and checkpoints
 
   double all() const { return computing + data + communication + between; }
 };

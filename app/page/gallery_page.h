@@ -63,7 +63,8 @@ struct GalleryFrame {
   std::string listed = "All are listed by <code>--list-groups</code>.";
 };
 
-// Words for what happens to an image, by the name of the rule, in place of the usual ones.
+// Words for what happened to an image, by the name of the rule that decided it: "left out" for
+// "leak". They replace the usual words for that rule.
 using FateWords = std::map<std::string, std::string>;
 
 // Settings for the script of the page: see gallery.js.

@@ -8,7 +8,7 @@ namespace winnow::app {
 // Any bytes as readable text: bytes that are no UTF-8, and control characters, become \xE9.
 std::string shown(std::string_view bytes);
 
-// The same as text of an HTML (and XML) page, with markup escaped.
+// shown() as text of an HTML (and XML) page, with markup escaped.
 std::string escaped(std::string_view bytes);
 
 // The beginning of shown() for texts longer than about a line: at most 100 bytes and an ellipsis.

@@ -9,15 +9,16 @@ namespace winnow::app {
 inline constexpr std::int64_t kLeastNormGroup = 16;
 inline constexpr std::int64_t kMostNormGroup = 512;
 
-// The facts that the choices of a plan depend on.
+// The facts that the choices of a plan depend on. A lane is a copy of the net's program that
+// computes one micro-batch at a time, on threads of its own.
 struct ChoiceOf {
   std::int64_t batch = 1;        // over all ranks
   std::int64_t micro_batch = 1;  // micro-batch that the run would have
   int ranks = 1;
   int cores = 1;              // computing cores of a rank
-  int lane_threads = 0;       // asked for; 0: not asked for
-  bool has_norm = false;      // then the micro-batch is the group of batch norm
-  bool reproducible = false;  // then the number of threads of a lane changes bits
+  int lane_threads = 0;       // threads of a lane that were asked for; 0: none
+  bool has_norm = false;      // the net has batch norm, whose group is the micro-batch
+  bool reproducible = false;  // --reproducible, which fixes the number of threads of a lane
 };
 
 struct LaneChoice {

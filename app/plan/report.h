@@ -18,13 +18,15 @@ namespace winnow::app {
 enum class How : std::uint8_t { kComputed, kScaled, kMeasured };
 const char* how_name(How how) noexcept;  // "computed", "scaled", "measured"
 
-// One way to run the training on this machine.
+// One way to run the training on this machine. A lane is a copy of the net's program that computes
+// one micro-batch at a time.
 struct PlanRow {
   std::int64_t micro_batch = 1;
   int lane_threads = 1;
-  train::MemoryFit memory{};   // with as many lanes and batches ahead as memory allows
+  // As many lanes and batches prepared ahead as memory allows, and the memory that they need.
+  train::MemoryFit memory{};
   train::MemoryParts parts{};  // parts of the peak; computed
-  bool fits = false;           // memory.peak is available
+  bool fits = false;           // the machine has memory.peak bytes to give
   // learns what was asked for: the same micro-batch, unless any may be chosen
   bool is_allowed = false;
   std::optional<train::StepSeconds> step{};  // nullopt: unknown
@@ -70,9 +72,10 @@ struct PlanNetwork {
   std::string source{};         // "10gbit,20us", a file name, or "these ranks"
   double bytes_per_second = 0;  // between two machines
   double latency_seconds = 0;
-  // rate that would hide all-reduces; nullopt: none would
+  // Rate at which hiding_hosts machines would hide their all-reduces behind computing; nullopt: no
+  // rate would.
   std::optional<double> hiding_bytes_per_second{};
-  int hiding_hosts = 1;  // for this number of machines
+  int hiding_hosts = 1;  // number of machines that the rate is for
 };
 
 struct PlanScaling {

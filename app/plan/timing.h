@@ -51,7 +51,8 @@ class Timing {
   // Measures, or uses times that an earlier plan kept. First tells the user how long it takes.
   // Collective.
   void measure();
-  void fill(PlanReport& report) const;  // sets the steps of rows that fit
+  // Sets the steps of the report's rows that fit into memory (PlanRow::fits).
+  void fill(PlanReport& report) const;
 
   // A step of a row with a rank's part of a batch, including waiting for data.
   train::StepSeconds step_of(const PlanRow& row, std::int64_t rank_images) const;

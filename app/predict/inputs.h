@@ -30,7 +30,7 @@ class Inputs {
 
   virtual std::uint64_t size() const = 0;
   virtual SampleId id(std::uint64_t at) const = 0;
-  // The name in its source. With several sources, the source's name precedes it.
+  // The name of an input in its source. With several sources, the source's name precedes it.
   virtual std::string name(std::uint64_t at) const = 0;
   virtual Split split(std::uint64_t at) const = 0;
   virtual std::uint64_t bytes(std::uint64_t at) const = 0;  // by the listing; 0 for a cache
@@ -41,9 +41,9 @@ class Inputs {
   // Throws      UsageError: its size differs from the listing; StoppedError.
   virtual Expected<Loaded, pipeline::Refused> load(std::uint64_t at,
                                                    std::uint64_t most_bytes = 0) const = 0;
-  // Its file; nullopt if it is not a file of its own.
+  // The file of an input; nullopt if the input is not a file of its own, as in an archive.
   virtual std::optional<std::filesystem::path> file_of(std::uint64_t at) const = 0;
-  // How its bytes are decoded.
+  // How the bytes of all inputs are decoded.
   virtual const pipeline::DecodeSettings& decode_settings() const = 0;
   // Identifies all inputs: equal texts mean equal pictures, as far as listings and digests tell.
   virtual std::string identity() const = 0;

@@ -65,15 +65,14 @@ class WindowedImages final : public Pictures {
   std::deque<Window> issued_;     // windows whose results will be taken, in order
 };
 
-// A picture whose windows are all done: its number among the inputs, their outputs, and its result,
-// which has its size.
+// A picture whose windows are all done.
 struct GatheredPicture {
-  std::uint64_t at;
-  const GatheredWindows& windows;
-  ImageResult& result;
+  std::uint64_t at;                // number of the picture among the inputs
+  const GatheredWindows& windows;  // outputs for its windows
+  ImageResult& result;             // height and width of the picture are set already
 };
 
-// Completes it: its answer, its boxes, and the file of its maps in the folder `maps`.
+// Completes the result of a picture: answer, boxes, and the file of maps in the folder `maps`.
 void conclude(const Net& net, const Inputs& inputs, const WindowOptions& options,
               const std::filesystem::path& maps, const GatheredPicture& picture);
 

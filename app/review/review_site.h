@@ -36,7 +36,7 @@ ServedPage without_inline(std::string html);
 //                       Atomic.
 class ReviewSite {
  public:
-  // All must outlive it. `groups` and `log` belong to one selection.
+  // The references must outlive the site. `groups` and `log` belong to one selection.
   struct Parts {
     const GroupList& groups;
     Pictures& pictures;

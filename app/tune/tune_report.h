@@ -31,7 +31,9 @@ inline constexpr double kUsualPrecision = 0.95;
 
 // The result of dedup with the recommended command.
 struct Taken {
-  dedup::Options options;  // hash and threshold, kExact or, if pictures are compared, theirs
+  // Options of that dedup: hash and threshold; or kExact; or, if pictures are compared, the options
+  // of the comparison.
+  dedup::Options options;
   std::uint64_t images = 0;
   std::uint64_t removed = 0;
   std::shared_ptr<const dedup::VerifiedLinks> verified = {};  // null: pictures are not compared

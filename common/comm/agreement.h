@@ -19,7 +19,7 @@ class AgreedError : public Error {
   int exit_code_;
 };
 
-// The same on a rank that did not fail: another one reports the reason.
+// AgreedError on a rank that did not fail: another one reports the reason.
 class PeerError : public AgreedError {
  public:
   explicit PeerError(int exit_code) : AgreedError("another rank failed", exit_code) {}

@@ -122,7 +122,7 @@ class Communicator {
     return start_all_reduce(out, transfers, wire);
   }
 
-  // The same by hierarchical_parts(): within machines through shared memory instead of messages.
+  // All-reduces by hierarchical_parts(): within machines through shared memory instead of messages.
   // The first call creates that memory.
   //
   // In      `parts` must be for this placement() and buffer.size() elements, and live until wait()
@@ -200,7 +200,8 @@ std::string broadcast_text(Communicator& comm, const std::string& text);  // fro
 
 // Returns the rows of all ranks, in order, on every rank. Rows must have equal lengths.
 std::vector<std::uint64_t> all_gather(Communicator& comm, std::span<const std::uint64_t> row);
-// The same for texts of any lengths. Each takes as much memory as the longest.
+// Returns the texts of all ranks, of any lengths, in order, on every rank. Each takes as much
+// memory as the longest.
 std::vector<std::string> all_gather(Communicator& comm, const std::string& text);
 
 }  // namespace winnow::comm

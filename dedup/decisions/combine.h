@@ -24,7 +24,7 @@ Selection either(const Selection& a, const Selection& b);
 // Keeps what `a` keeps and `b` removes.
 Selection without(const Selection& a, const Selection& b);
 
-// The same groups with these weights, one per row.
+// The groups of `selection` with these weights, one per row.
 // A kept sample that gets weight 0 counts as removed by a person (Rule::kReview). A removed sample
 // that gets a positive weight represents itself.
 // Throws UsageError for the wrong number of weights, and for one that is negative or NaN.

@@ -132,7 +132,7 @@ struct Result {
 //             an issue that needs several pictures or measures that the table lacks. FormatError:
 //             check_table() refuses the table.
 Result deduplicate(const Fingerprints& table, const Options& options);
-// The same without holding the table: at most two of its columns at once. Columns are read when
+// Deduplicates without holding the table: at most two of its columns at once. Columns are read when
 // needed, some of them twice.
 // links  A search with the result of find_edges(); empty: find_edges() itself.
 Result deduplicate(const ColumnSource& columns, const Options& options,

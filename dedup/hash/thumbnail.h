@@ -39,7 +39,7 @@ ThumbnailSize thumbnail_size(std::uint32_t width_px, std::uint32_t height_px) no
 RowResizer thumbnail_rows(int height_px, int width_px, ThumbnailSize size,
                           ResampleWeights* weights = nullptr);
 
-// The same for a whole gray image.
+// The thumbnail of a whole gray image.
 Image thumbnail(ImageView gray);
 
 // Storage unit of thumbnails in tables: the pixels row by row, padded with zeros in the last block.

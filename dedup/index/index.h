@@ -88,10 +88,11 @@ class StoredIndex {
   ThumbnailSource thumbnails() const;
   // The landmarks of some live rows, ascending (verify/known_landmarks.h).
   //
-  // Storage  In the index's folder, each table's beside it. They are mapped from there.
-  // Missing, damaged or of another version
-  // - Computed for all pictures of the table, 0.5 ms each.
-  // - Stored if possible. A folder that is read-only, full or being changed is no error.
+  // Storage  The index's folder has a file of landmarks for each table of fingerprints, which is
+  //          mapped.
+  // If a file is missing, damaged or of another version
+  // - The landmarks of all pictures of the table are computed, 0.5 ms each.
+  // - They are stored if possible. A folder that is read-only, full or being changed is no error.
   // Errors   UsageError if thumbnails() has none; StoppedError.
   struct Landmarks {
     std::shared_ptr<KnownLandmarks> known;

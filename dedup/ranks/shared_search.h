@@ -34,7 +34,7 @@ void with_shared_work(comm::Communicator& comm,
                       const std::function<void(const SharedWork& work)>& decide,
                       const SharedSearchOptions& options = {});
 
-// The same for the search only.
+// As with_shared_work(), for the search alone: `decide` compares no pictures.
 void with_shared_search(comm::Communicator& comm,
                         const std::function<void(const LinkSource& links)>& decide,
                         const SharedSearchOptions& options = {});

@@ -68,7 +68,8 @@ std::span<const T> view(const std::vector<T>& values) noexcept {
 }
 inline std::span<const char> view(const std::string& text) noexcept { return text; }
 
-// Names of the two parts of a column apart: its values, and the hashes of their blocks.
+// A column apart (FileKind::apart) is stored as two columns: its values, and the hashes of their
+// blocks. These are the names of the two.
 inline std::string name_of_values(std::string_view apart) { return std::string(apart) + ":values"; }
 inline std::string name_of_hashes(std::string_view apart) { return std::string(apart) + ":hashes"; }
 

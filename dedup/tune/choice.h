@@ -55,13 +55,14 @@ double expected_false_pairs(const Curve& curve, const CurvePoint& point);
 
 // Chooses the largest threshold that meets the demand. nullopt if not even 0 bits do. Pure.
 //
-// By risk       The largest threshold with fewer expected false pairs there and at all lower ones.
-//               Needs a curve with at least chance_pairs_for(). With fewer than 100 images the
-//               usual threshold, because a fit means little.
-// Alike         If unlabelled pictures look alike, all pairs within Alike::beyond count as false,
-//               and are assumed to decline as the square root of what chance makes. For CIFAR-10
-//               and Fashion-MNIST this gives 60 and 25 bits of phash16; their labels give 63 and
-//               25.
+// By risk       The largest threshold with fewer expected false pairs than Demand::risk, at this
+// and
+//               at all lower thresholds. The curve must reach chance_pairs_for(). With fewer than
+//               100 images the usual threshold of the hash, because a fit means little.
+// Alike         If unlabelled pictures look alike, all pairs within Alike::beyond count as false.
+//               At a lower threshold where pairs by chance are n times rarer, false ones are
+//               assumed to be sqrt(n) times rarer. For CIFAR-10 and Fashion-MNIST this gives 60 and
+//               25 bits of phash16; their labels give 63 and 25.
 // By precision  As choose_threshold().
 std::optional<HashAndThreshold> choose(const Curve& curve, const Demand& demand);
 double chance_pairs_for(const Demand& demand) noexcept;

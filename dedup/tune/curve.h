@@ -115,7 +115,7 @@ struct Curve {
 // Memory             About 60 bytes an image, besides the codes and find_edges().
 // Errors             As deduplicate().
 Curve measure_curve(const ColumnSource& columns, const CurveOptions& options);
-// The same without a search: the chance figures of these thresholds, and no pairs.
+// As measure_curve() without a search: the chance figures of its thresholds, and no pairs.
 Curve chance_curve(const ColumnSource& columns, const CurveOptions& options);
 
 // Why a threshold was chosen.

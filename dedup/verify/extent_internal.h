@@ -25,7 +25,7 @@ Beyond beyond(const Plane& plane, const Affine& map, double margin);
 // The better picture by what each shows beyond the other.
 std::optional<Better> by_extent(const Beyond& a, const Beyond& b, double least);
 
-// The same for a thin margin: a flat one was added.
+// by_extent() for a thin margin: a flat one was added.
 std::optional<Better> by_extent_at_last(const Beyond& a, const Beyond& b, double least);
 
 }  // namespace winnow::dedup::better

@@ -27,7 +27,7 @@ Affine share_map(const Affine& pixels, const Plane& from, const Plane& to);
 // Catmull-Rom; kNothing outside the other picture.
 Plane aligned_onto(const Plane& onto, const Plane& other, const Affine& map);
 
-// The same for pictures of one scale and a map of whole pixels.
+// aligned_onto() for pictures of one scale and a map of whole pixels.
 Plane moved_onto(const Plane& onto, const Plane& other, const Affine& map);
 
 // The map of whole pixels, with quarter turns or mirroring, that aligns both; nullopt if their

@@ -55,7 +55,7 @@ std::optional<double> probable_beside(const LookAlikes& look_alikes,
                                       std::span<const double> probabilities, double least,
                                       double most_false);
 
-// The same for pairs near by codes.
+// As probable_beside(), for pairs whose codes are similar.
 std::optional<double> probable_when_near(const LookAlikes& look_alikes, const ScoreCounts& near,
                                          double least, double most_false);
 

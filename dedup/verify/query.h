@@ -19,7 +19,8 @@ Source of_both(Source known, Source asked, std::uint32_t rows) {
       };
 }
 
-// A set of pictures with known landmarks that can be queried with others.
+// A set of pictures whose landmarks are computed already (known), to be queried with other
+// pictures.
 class PictureQuery {
  public:
   // known  Landmarks of rows of `pictures`, all below `rows`.
@@ -38,8 +39,8 @@ class PictureQuery {
 
  private:
   KnownLandmarks known_;
-  std::size_t searched_;  // number of searched known landmarks
-  double strangers_;      // their non_duplicate_distance()
+  std::size_t searched_;  // searched_count(known_): queries are compared with this many landmarks
+  double strangers_;      // non_duplicate_distance(known_)
   PictureSource pictures_;
   std::uint32_t rows_;
   MatchModel model_;

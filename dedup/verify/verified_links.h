@@ -73,7 +73,7 @@ std::vector<Edge> listed_pairs(const VerifiedLinks& verified);
 // A source that gives deduplicate() these links between the requested rows, whatever the threshold.
 // Distances are those of the codes, limited to the threshold.
 LinkSource links_of(std::shared_ptr<const VerifiedLinks> verified);
-// The same for a list of known links in any order; borrowed.
+// A source of known links in any order; borrowed.
 LinkSource links_of(std::span<const Edge> links);
 
 }  // namespace winnow::dedup

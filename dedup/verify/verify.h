@@ -67,8 +67,8 @@ struct VerifyOptions {
 // Finds all pairs among `rows` that show one picture: whole, cropped, framed, turned, mirrored or
 // partly covered.
 //
-// 1. Landmarks of every picture are computed. Candidates are pairs with near landmarks, and `near`,
-//    pairs near by codes.
+// 1. Landmarks of every picture are computed. Candidates are the pairs with similar landmarks, and
+//    the pairs of `near`, whose codes are similar.
 // 2. Candidates whose landmarks do not support each other are dropped.
 // 3. Each remaining pair is registered, and its evidence is judged by `model`.
 //

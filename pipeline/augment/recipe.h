@@ -122,7 +122,8 @@ inline constexpr Recipe Recipe::kNone{};
 inline constexpr Recipe Recipe::kCifar{{CropStep{}, FlipStep{}}, 2};
 inline constexpr Recipe Recipe::kImageNet{{ResizedCropStep{}, FlipStep{}}, 2};
 
-// Whether its first step takes the whole image instead of one of the sample's size.
+// Whether the first step of a recipe takes the whole image and cuts it to the size that the net
+// gets. Otherwise the image must have that size before the first step.
 bool brings_to_size(const Recipe& recipe) noexcept;
 
 // The mixing steps of a recipe.

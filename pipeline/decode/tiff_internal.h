@@ -34,8 +34,8 @@ Expected<DecodedImage, DecodeError> decode_tiff(BytesView encoded, const Header&
                                                 const std::optional<Matte>& matte,
                                                 const DecodeHooks& hooks);
 
-// The same pixels by rows, not yet turned: a strip, some rows of it, or a row of tiles at a time.
-// kTooLarge if these, with libtiff's working memory, exceed the limit.
+// The pixels of decode_tiff() by rows, not yet turned: a strip, some rows of it, or a row of tiles
+// at a time. kTooLarge if these, with libtiff's working memory, exceed the limit.
 Expected<std::unique_ptr<PictureRows>, DecodeError> open_tiff_rows(
     const EncodedBytes& encoded, const Header& header, const std::optional<Matte>& matte,
     const RowLimits& limits);

@@ -15,8 +15,8 @@ namespace winnow::pipeline {
 Expected<Image, DecodeError> pixels_of(const RecordView& record, DecodeSettings settings,
                                        int scale = 1);
 
-// The same as people and comparisons see it (upon_gray.h). Raw pixels, and images stored at reduced
-// size, have no alpha.
+// pixels_of() as people and comparisons see the picture (upon_gray.h). Raw pixels, and images
+// stored at reduced size, have no alpha.
 Expected<Image, DecodeError> seen_pixels_of(const RecordView& record, DecodeSettings settings,
                                             int scale);
 

@@ -34,9 +34,11 @@ Bytes jpeg_thumbnail(ImageView image, ThumbnailSize size);
 // Returns the picture of a sample, perhaps reduced, but not below 2 `side_px` in its longer side;
 // nullopt if it cannot be read. Thread-safe.
 using PictureOf = std::function<std::optional<Image>(SampleId id, int side_px)>;
-// For a cache, which must outlive the result; empty if it keeps no images.
+// Reads pictures from a cache, which must outlive the function returned. Empty if the cache keeps
+// no images.
 PictureOf pictures_of(const Cache& cache);
-// For a data set, which must outlive the result: ids are positions of inputs.
+// Reads pictures from a data set, which must outlive the function returned. An id is the position
+// of an input.
 PictureOf pictures_of(const datasets::Source& source, DecodeSettings settings);
 
 struct ThumbnailOptions {

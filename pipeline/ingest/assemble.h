@@ -23,8 +23,8 @@ struct NamedPart {
 void assemble(const std::vector<NamedPart>& parts, const dedup::Fingerprints& no_rows,
               const Cache* base, const CachePaths& paths, Manifest& manifest);
 
-// The same after inputs of `base` were retried; their rows in the parts replace the old ones. The
-// manifest is that of `base` except for what was retried: shards whose parts name a file were
+// As assemble(), after inputs of `base` were retried; their rows in the parts replace the old ones.
+// The manifest is that of `base` except for what was retried: shards whose parts name a file were
 // rewritten and replace that of `base`, or are new.
 // Returns remarks on all inputs.
 Remarks assemble_again(const std::vector<NamedPart>& parts, const dedup::Fingerprints& no_rows,

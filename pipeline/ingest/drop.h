@@ -20,7 +20,7 @@ class Cache;
 struct Fingerprinted {
   dedup::ColumnSource columns;
   dedup::SharedWork work = {};  // its search may be empty
-  // The cache that holds them, without images; nullptr: there are no rows.
+  // The cache of the fingerprints, without images; nullptr: `columns` has no rows.
   const Cache* cache = nullptr;
 };
 // Decides which samples stay (weight above 0). Called on rank 0.

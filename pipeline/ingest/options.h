@@ -20,8 +20,8 @@ std::string_view store_name(Store store) noexcept;
 
 // Inputs to leave out of a new cache, because others represent them.
 struct LeftOut {
-  dedup::Selection decisions;                // only the rows of these inputs
-  std::map<SampleId, std::string> warnings;  // decoder warnings about some of them
+  dedup::Selection decisions;                // a row for each input left out, and no others
+  std::map<SampleId, std::string> warnings;  // decoder warnings about inputs left out
 };
 
 // The result that an ingest makes.

@@ -47,7 +47,8 @@ std::vector<LedgerRow> parse_ledger(const std::string& text,
                                     const std::string& where);  // FormatError
 // Calls `take` for the rows of the file in order. FormatError.
 void for_each_row(const InputFile& ledger, const std::function<void(const LedgerRow&)>& take);
-// The same for rows that are not kOk, or have a reason. Fast, because the others are not parsed.
+// As for_each_row(), only for rows that are not kOk, or have a reason. Fast, because the others are
+// not parsed.
 void for_each_remark(const InputFile& ledger, const std::function<void(const LedgerRow&)>& take);
 
 // The ledger row of a sample that `selection` removed (its row number is `decision`): class

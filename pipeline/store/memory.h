@@ -34,7 +34,7 @@ struct Room {
 Room room_at(const std::filesystem::path& folder);
 std::string to_string(const Room& room);  // "64 MiB by the file system, 9000 MiB by the ..."
 
-// The same for shards to be kept in kMemoryFolder, without a reserve for programs. UsageError if
+// The space for shards to be kept in kMemoryFolder, without a reserve for programs. UsageError if
 // there is no such folder.
 std::uint64_t memory_left();
 

@@ -94,9 +94,10 @@ std::vector<std::uint64_t> bytes_of_machines(const Parts& parts, std::span<const
 // The machines, ascending, that hold any of `ids`, a range within one shard.
 std::vector<std::uint32_t> holders_of(const Parts& parts, IdRun ids);
 
-// The same by partitions of the ids. Each machine reads equally many partitions, in order. Each of
-// `replicas` groups has every partition once. If `replicas` divides the number of machines, each
-// machine holds the partitions that it reads itself. UsageError likewise.
+// Divides a cache among machines by partitions of the ids. Each machine reads equally many
+// partitions, in order. Each of `replicas` groups has every partition once. If `replicas` divides
+// the number of machines, each machine holds the partitions that it reads itself. UsageError
+// likewise.
 std::vector<Partitions> hold_partitions(int partitions, int nodes, int replicas);
 
 }  // namespace winnow::pipeline

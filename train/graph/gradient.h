@@ -26,7 +26,7 @@ class GradientBuilder {
   // Adds `part`, the output of a node just appended, to the gradient of the input `of`, and names
   // it after that input. No further effect if the gradient is not wanted.
   virtual void add_gradient(ValueId of, ValueId part) = 0;
-  // The same for a value that may also be the gradient of other inputs; it keeps its name.
+  // As add_gradient(), but `part` keeps its name, since it may be passed to several inputs.
   virtual void pass_gradient(ValueId of, ValueId part) = 0;
 
   // Throws Error: the node cannot be differentiated.

@@ -11,7 +11,7 @@ namespace winnow::train {
 
 // As torchvision's state_dict: parameters, running statistics, and num_batches_tracked (`steps`).
 std::vector<NamedTensor> to_state_dict(const Model& model, std::int64_t steps);
-// The same for the moving averages; empty if there are none.
+// As to_state_dict(), for the moving averages; empty if there are none.
 std::vector<NamedTensor> to_ema_state_dict(const Model& model, std::int64_t steps);
 // The optimiser's state of all parameters: "momentum.<parameter>", a tensor for each slot, and
 // "lookahead.<parameter>" if there is one.

@@ -12,7 +12,7 @@ namespace winnow::train {
 ValueId grouped_conv(NetBuilder& net, const std::string& name, ValueId x,
                      const NetBuilder::Conv& conv, int groups);
 
-// The same, but a plain convolution if there is one group.
+// As grouped_conv(), but a plain convolution if there is one group.
 ValueId conv_in_groups(NetBuilder& net, const std::string& name, ValueId x,
                        const NetBuilder::Conv& conv, int groups);
 

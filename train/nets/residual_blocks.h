@@ -27,7 +27,7 @@ ValueId basic_block(NetBuilder& net, const std::string& name, ValueId x, std::in
 ValueId bottleneck(NetBuilder& net, const std::string& name, ValueId x, std::int64_t width,
                    int stride);
 
-// The same, with a 3x3 convolution of `inner` channels in `groups` groups (Xie et al. 2017,
+// As bottleneck(), with a 3x3 convolution of `inner` channels in `groups` groups (Xie et al. 2017,
 // Zagoruyko and Komodakis 2016).
 struct BottleneckWidth {
   std::int64_t inner = 64;  // channels of the 3x3 convolution

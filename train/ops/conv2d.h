@@ -27,7 +27,7 @@ struct ConvAxes {
   ConvAxis rows;     // along the height
   ConvAxis columns;  // along the width
 };
-// The same for both axes, with `pad` zeros on all sides.
+// Equal axes for rows and columns, with `pad` zeros on all sides.
 constexpr ConvAxes both_axes(int stride, int pad, int dilation = 1) noexcept {
   return {{stride, pad, pad, dilation}, {stride, pad, pad, dilation}};
 }

@@ -38,7 +38,7 @@ struct RankOf {
 BatchLayout plan_batches(std::int64_t samples, std::int64_t batch, std::int64_t micro_batch,
                          double epochs, const RankOf& self, bool of_views = false);
 
-// The same layout for another rank.
+// `layout` for another rank.
 BatchLayout part_of(BatchLayout layout, int rank, int ranks);
 
 // With fewer samples in a micro-batch, batch norm's statistics are coarse.

@@ -77,8 +77,8 @@ std::size_t peak_bytes(const MemoryNeeds& needs, const MemoryFit& fit) noexcept;
 MemoryFit fit_as_far_as_possible(const MemoryNeeds& needs, std::size_t available,
                                  const MemoryFit& wished) noexcept;
 
-// The same, but throws if nothing fits.
-// micro_batch  Its samples, for the message.
+// As fit_as_far_as_possible(), but throws if nothing fits.
+// micro_batch  Samples of a micro-batch, for the message.
 // Throws       UsageError: not even one lane fits. The message has the memory needed and available,
 //              and an estimate of the largest --micro-batch that would fit.
 MemoryFit fit_memory(const MemoryNeeds& needs, std::size_t available, const MemoryFit& wished,

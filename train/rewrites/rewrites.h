@@ -39,7 +39,7 @@ struct LossReach {
   std::vector<ValueId> ends{};
 };
 
-// The same for several losses, one backward pass after the other.
+// As differentiate(graph), for several losses: one backward pass after the other.
 //
 // Out  One kGradient output for every parameter that any of them updates. Gradients of several
 //      losses are added in order. Data gradients are computed for each loss separately.

@@ -36,8 +36,8 @@ void require_unchanged_cache(const Job& job, const std::filesystem::path& run, R
 std::string diagnose_not_finite(const NotFiniteFindings& mine, std::int64_t step,
                                 comm::Communicator& comm);
 
-// The same for the weights after step `step`: a step with a finite loss may leave weights that are
-// not. Empty if all are finite. Copies them to the host of rank 0. Collective.
+// As diagnose_not_finite(), for the weights after step `step`: a step with a finite loss may leave
+// weights that are not. Empty if all are finite. Copies them to the host of rank 0. Collective.
 std::string diagnose_weights(Engine& engine, std::int64_t step, comm::Communicator& comm);
 
 // Ends a run at such a step: throws comm::AgreedError. `kept`: the newest checkpoint, whose weights

@@ -22,18 +22,18 @@ class StagesTogether {
   StagesTogether(const RankStages& ranks, const Graph& training, const Model& model,
                  comm::Communicator& comm);
 
-  // Takes a step of this rank's stage. `result` becomes that of all stages, with the heads of those
-  // before the last.
-  // Out  Findings if numbers of this stage are not finite, or the tensor if another stage's are
-  // not;
-  //      else nullopt.
+  // Takes a step of this rank's stage, by calling `step`. In a pipeline `result` becomes that of
+  // the whole net: `score` is the last stage's, `heads` has the scores of the local heads of the
+  // stages before it. Out  nullopt if all numbers are finite. Otherwise the findings of this stage,
+  // or, if only
+  //      another stage has such numbers, no more than the name of the tensor.
   std::optional<NotFiniteFindings> share(StepResult& result,
                                          const std::function<StepResult()>& step);
 
   // Takes each tensor, its optimiser state and averages from the first rank of its stage.
   void gather(Engine& engine);
 
-  // The same for the state of a stage's sums and its loss scale.
+  // Takes the state of each stage's sums and its loss scale from the first rank of the stage.
   void gather(RunState& state);
 
   // The norm over all stages, from the norm of each stage's own numbers.

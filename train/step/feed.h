@@ -65,7 +65,7 @@ class Feed {
 // Allocates memory for the program's output of this kind and binds it. The vector may be moved, but
 // not resized.
 std::vector<float> bind_output(Program& program, OutputKind kind);
-// The same for all outputs of this kind, if any.
+// As bind_output(), for all outputs of this kind, if any.
 std::vector<std::vector<float>> bind_outputs(Program& program, OutputKind kind);
 
 // Results of a micro-batch, over samples of weight > 0.

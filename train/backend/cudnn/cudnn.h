@@ -20,7 +20,7 @@ class Device;
 // Errors   Error if this build has no CUDA, or this machine has no usable GPU.
 std::unique_ptr<Backend> make_cudnn_backend(const BackendOptions& options);
 
-// The same on a device that is already open.
+// The backend on a device that is already open.
 std::unique_ptr<Backend> make_cudnn_backend(std::shared_ptr<cudnn::Device> device);
 
 }  // namespace winnow::train

@@ -19,7 +19,7 @@ NetChoice read_net(const NetChoice& net);
 // Throws  As read_net_file(). FormatError: the config.json of a resumed run is damaged.
 NetChoice net_of_run(const NetChoice& net, const std::filesystem::path& run, bool resume);
 
-// The same, read on rank 0. `note` receives a sentence if the file has changed. Collective.
+// As net_of_run(), read on rank 0. `note` receives a sentence if the file has changed. Collective.
 NetChoice choose_net(const NetChoice& given, const RunOptions& run, comm::Communicator& comm,
                      const std::function<void(std::string)>& note);
 

@@ -10,8 +10,8 @@ namespace winnow::train {
 // not quadratic.
 std::map<std::string, std::string> config_facts(const std::string& text);
 
-// The same without entries that describe the data and are no settings: class names, and the digest
-// by names.
+// config_facts() without entries that describe the data and are no settings: class names, and the
+// digest by names.
 std::map<std::string, std::string> config_settings(const std::string& text);
 
 }  // namespace winnow::train

@@ -53,7 +53,7 @@ int views_of(const NetSetup& setup);
 // The forward graph, fused, for views_of() images of each sample in a micro-batch.
 Graph forward_graph(const NetSetup& setup);
 
-// The same with the local heads of its stages: the graph to train.
+// forward_graph() with the local heads of its stages: the graph to train.
 Graph trained_graph(const NetSetup& setup);
 
 // Digests of a run's inputs, XXH3-128 in hex.

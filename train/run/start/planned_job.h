@@ -25,8 +25,8 @@ struct DataShape {
 Job job_of_shape(const TrainOptions& options, const DataShape& shape, const Backend& backend,
                  comm::Communicator& comm);
 
-// The same job with other micro-batches, and with another batch unless `batch` is 0. Its config
-// text is unchanged.
+// `job` with other micro-batches, and with another batch unless `batch` is 0. The config text is
+// unchanged.
 // Throws UsageError if the batch is no multiple of the micro-batch, or has too few micro-batches
 // for the ranks.
 Job with_micro_batch(const Job& job, std::int64_t micro_batch, std::int64_t batch, int rank,
