@@ -17,7 +17,8 @@ std::string digest_of_json(std::string_view json) { return to_hex(xxh3_128(as_by
 
 std::string with_digest_line(std::string_view json) {
   if (!json.starts_with(kOpening)) {
-    throw Error("a digest line goes into JSON objects that are indented");
+    throw Error(
+        "no line \"digest\" can be put into this text: it is not a JSON object that is indented");
   }
   return std::string(kStart) + digest_of_json(json) + std::string(kEnd) +
          std::string(json.substr(kOpening.size()));

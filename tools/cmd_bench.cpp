@@ -168,10 +168,13 @@ SubVerb add_bench_shuffle(Verb bench) {
   verb.add_option("--batch-size", o->batch, "Images per global batch")
       .check(whole_in(1, 1 << 20))
       .show_default();
-  verb.add_option("--seed", o->seed, "Seed of the orders").check(seeds()).show_default();
+  verb.add_option("--seed", o->seed, "Seed of the random orders of the samples")
+      .check(seeds())
+      .show_default();
   add_json_flag(verb, o->json);
   verb.footer(
-      R"(away: share of the samples used in a lane other than their partition's, an upper bound of what
+      R"(lane: the rows of a global batch that come from one partition.
+away: share of the samples used in a lane other than their partition's, an upper bound of what
 travels if machines hold partitions; expected: the fraction times 1 - 1/partitions.
 moved: distance of a sample from its place in the epoch before, as a share of an epoch; at best 1/3.
 meetings: how often two samples that share a lane of a batch do so again an epoch later.

@@ -65,9 +65,10 @@ SubVerb add_index_add(Verb index) {
   const Verb verb = add_index_verb(
       index, "add", "Add caches or data sets; creates the index if there is none", o->index);
   verb.add_option("--hash", o->hash, "Hash that a new index compares by (default: phash16)");
-  verb.add_option("--radius", o->radius,
-                  "Bits up to which a new index has links (default: 4 more than the hash's usual "
-                  "threshold, at least an eighth of its bits)")
+  verb.add_option(
+          "--radius", o->radius,
+          "Largest distance, in bits, of the pairs of codes that a new index stores as links "
+          "(default: 4 more than the hash's usual threshold, at least an eighth of its bits)")
       .check(whole_in(0, kMostBits));
   add_index_inputs(verb, o->inputs);
   verb.footer(

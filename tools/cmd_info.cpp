@@ -35,11 +35,11 @@ void add_sheet_flags(Verb whole, Flag selection, SheetOptions& flags) {
       .one_of({"none", "train", "val", "test"})
       .needs(sheet);
   verb.add_option("--class", flags.of.label, "Sheet: only this class").needs(sheet);
-  verb.add_option("--count", flags.count, "Sheet: most thumbnails")
+  verb.add_option("--count", flags.count, "Sheet: maximum number of thumbnails")
       .check(whole_in(1, 10'000))
       .needs(sheet)
       .show_default();
-  verb.add_option("--columns", flags.columns, "Sheet: thumbnails side by side")
+  verb.add_option("--columns", flags.columns, "Sheet: number of thumbnails in a row")
       .check(whole_in(1, 200))
       .needs(sheet)
       .show_default();

@@ -112,11 +112,13 @@ Command add_predict(Verb program) {
   verb.add_option("--dtype", o->dtype, "Precision of activations")
       .one_of({"f32", "bf16", "f16", "tf32"})
       .show_default();
-  verb.add_flag("--alone", o->request.work.alone,
-                "No other process works in --out: take no locks, as where a file system has none");
-  verb.add_flag("--mixed-machines", o->request.work.mixed_machines,
-                "Let machines work on it that differ in instructions or libraries, and so in the "
-                "last digits");
+  verb.add_flag(
+      "--alone", o->request.work.alone,
+      "Take no locks, for a file system without locks; no other process may work in --out");
+  verb.add_flag(
+      "--mixed-machines", o->request.work.mixed_machines,
+      "Let machines work together that differ in instructions or libraries, and so in the "
+      "last digits of the predictions");
   verb.add_flag("--status", o->status,
                 "Show the progress of the work in --out, and the machines that do it");
   verb.add_flag("--json", o->json, "Print one JSON object on stdout");

@@ -17,8 +17,8 @@ Command add_tune(Verb program) {
       .delimiter(',');
   verb.add_option(
           "--most", o->most,
-          "Largest threshold, in bits. By default as far as chance links fewer pairs than there "
-          "are images")
+          "Largest threshold to measure, in bits (default: the largest at which chance alone makes "
+          "no more pairs than there are images)")
       .check(whole_in(0, kMostBits));
   add_demand_flags(verb, "--", o->demand);
   add_quality_flag(verb, "--", o->demand);

@@ -39,11 +39,12 @@ void add_file_net_flags(Verb whole, const std::string& what, train::FileNetOptio
 void add_lane_flags(Verb verb, int& lanes, int& threads) {
   verb.add_option(
           "--lanes", lanes,
-          "Runs at the same time, with a share of the cores and a card of --backend cudnn each")
+          "Lanes: runs at the same time, each with a share of the cores and a card of --backend "
+          "cudnn")
       .check(whole_in(1, 256))
       .show_default();
   verb.add_option("--threads", threads,
-                  "Number of CPU cores for all lanes together; 0: this process's share")
+                  "Number of CPU cores for all these runs together; 0: this process's share")
       .check(cores())
       .show_default();
 }
@@ -69,9 +70,9 @@ void add_machine_flags(Verb whole, MemoryOptions& flags) {
   const Verb verb = whole.titled(kMemoryHeading);
   verb.add_option(
           "--replicas", flags.replicas,
-          "Copies in the memory of all machines together: each machine holds its part of "
-          "one, and gets the others' records while it works; as many as there are machines: "
-          "each holds everything")
+          "Number of copies of the cache in the memory of all machines together. Each machine "
+          "holds a part of a copy, and gets other records from other machines while it works. "
+          "With as many copies as machines, each machine holds the whole cache")
       .check(whole_in(1, kMostCount))
       .show_default();
   verb.add_option("--ranks-per-machine", flags.ranks_per_machine,

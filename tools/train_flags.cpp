@@ -97,10 +97,11 @@ Verb add_data_flags(Verb verb, TrainChoice& o) {
                   "Side in pixels; 0: as the images are, or the net's own where they differ")
       .check(whole_in(0, train::kMostSidePx))
       .show_default();
-  data.add_option("--eval-resize", t.data.eval_resize_px,
-                  "Pixels of the shorter side before the centre is cut for evaluation; 0: no "
-                  "margin (default: 8/7 of the side, 256 for 224, where training sees crops of "
-                  "random size of larger images)")
+  data.add_option(
+          "--eval-resize", t.data.eval_resize_px,
+          "Evaluation: the shorter side is resized to so many pixels, then the centre is cut; "
+          "0: no margin (default: 8/7 of the side, 256 for 224, if training cuts crops of "
+          "random size from larger images; else 0)")
       .check(whole_in(0, train::kMostResizePx));
 
   add_memory_flags(data, o.memory);
@@ -194,13 +195,14 @@ void add_local_flags(Verb recipe, train::LocalOptions& local) {
       .add_option("--local-head", local.head,
                   "--local: what stages learn by: mlp-sr, linear or mlp-sr-full (see --help-all)")
       .show_default(std::string(train::kUsualLocalHead));
-  recipe.add_flag("--pipeline", local.pipeline,
-                  "--local greedy: each stage is computed by ranks of its own, which hand its "
-                  "values on; with --reproducible the same weights as without, bit for bit");
+  recipe.add_flag(
+      "--pipeline", local.pipeline,
+      "--local greedy: each stage is computed by ranks of its own, which hand its "
+      "values on; with --reproducible the same weights as without --pipeline, bit for bit");
   recipe
       .add_option("--stage-ranks", local.stage_ranks,
-                  "--pipeline: how many ranks each stage has, in order; without it, as their "
-                  "multiply-adds ask")
+                  "--pipeline: number of ranks of each stage, in order (default: more ranks for "
+                  "stages with more multiply-adds)")
       .type_name("N,N...");
 }
 
@@ -288,24 +290,28 @@ void add_execution_flags(Verb verb, TrainChoice& o) {
       .check(cores())
       .show_default();
   execution
-      .add_option("--memory-limit", o.memory_mib,
-                  "Memory a rank may hold at most: 8G, 512M or a number of MiB; batches are "
-                  "prepared and lanes made as far as they fit; 0: what the machine leaves it")
+      .add_option(
+          "--memory-limit", o.memory_mib,
+          "Memory a rank may hold at most: 8G, 512M or a number of MiB; batches are "
+          "prepared ahead, and lanes (which compute a micro-batch each) made, as far as they "
+          "fit; 0: what the machine leaves it")
       .in_mib()
       .check(whole_in(0, kMostMib))
       .show_default();
   execution
       .add_option(
           "--lane-threads", t.execution.lane_threads,
-          "Threads of each lane, which computes micro-batches in parallel with the others; 0: as "
-          "in the run's plan, else 1 with --reproducible, else as few as keep all cores busy. "
+          "Threads of each lane (a copy of the net's program that computes one micro-batch at a "
+          "time, beside others); 0: as in the run's plan, else 1 with --reproducible, else as few "
+          "as keep all cores busy. "
           "Other lane threads change the last bits of the weights, with --reproducible too")
       .check(cores())
       .show_default();
   execution.add_flag(
       "--reproducible", t.execution.reproducible,
-      "The same weights, bit for bit, on any number of ranks, cores and lanes, with any "
-      "schedule and buckets; for the same --lane-threads, instruction set and "
+      "The same weights, bit for bit, on any number of ranks, cores and lanes (which compute a "
+      "micro-batch each), with any schedule and buckets; for the same --lane-threads, instruction "
+      "set and "
       "library");
   add_all_reduce_flags(execution, t.execution.all_reduce, o.bucket_kib);
 }
@@ -335,10 +341,11 @@ void add_evaluation_flags(Verb group, train::EvaluationOptions& evaluation) {
 }  // namespace
 
 void add_shuffle_flags(Verb verb, pipeline::ShuffleOptions& options) {
-  verb.add_option("--shuffle-fraction", options.fraction,
-                  "Of each partition of the samples, the fraction that an epoch exchanges with the "
-                  "others; 1: all samples are shuffled together, 0: none leaves its lane but what "
-                  "that has no room for, as partitions differ in size")
+  verb.add_option(
+          "--shuffle-fraction", options.fraction,
+          "Fraction of the samples of each partition that an epoch exchanges with the other "
+          "partitions; 1: all samples are shuffled together, 0: each partition keeps its "
+          "samples, except those that it has no room for, as partitions differ in size")
       .check(real_in(0.0, 1.0))
       .show_default();
   verb.add_option(

@@ -31,7 +31,8 @@ void run_compact(const CompactRequest& o, Session& session) {
   const double rate = static_cast<double>(result.kept_here) / std::max(result.seconds, 1e-9);
   const std::uint64_t before = bytes_of(cache.manifest());
   const std::uint64_t bytes = bytes_of(result.manifest);
-  say(session, fmt::format("{} kept, {} left out, in {:.1f} s, {:.0f} a second: {} MiB of {}",
+  say(session, fmt::format("{} kept, {} left out in {:.1f} s ({:.0f} samples a second): {} MiB of "
+                           "the cache's {} MiB",
                            count_of(result.kept, "sample"), grouped(result.removed), result.seconds,
                            rate, grouped(bytes >> 20), grouped(before >> 20)));
   say(session,

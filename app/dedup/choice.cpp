@@ -31,22 +31,21 @@ void refuse(const ChoiceOptions& flags) {
 
 void check_choice(const ChoiceOptions& flags, const std::string& prefix) {
   if (flags.least_probability && !flags.verify.value_or(true)) {
-    throw UsageError(prefix + "least-probability is of " + prefix + "verify; leave " + prefix +
-                     "no-verify out");
+    throw UsageError(prefix + "least-probability is a limit for compared pictures, but " + prefix +
+                     "no-verify compares none; leave one out");
   }
   if (flags.verify.value_or(false) && flags.hash == dedup::kExact) {
     throw UsageError(prefix + "verify looks for pictures that are not equal, and " + prefix +
                      "hash exact for equal ones; leave one out");
   }
   if (flags.hash == dedup::kExact && flags.least_quality) {
-    throw UsageError(prefix +
-                     "least-quality is of images compared by codes, and exact compares "
-                     "none; leave one out");
+    throw UsageError(prefix + "least-quality limits which images are compared by codes, but " +
+                     prefix + "hash exact compares no codes; leave one of the two flags out");
   }
   if (flags.hash == dedup::kExact && (flags.risk || flags.precision)) {
     throw UsageError(prefix + "risk and " + prefix +
-                     "precision choose a threshold for codes, and exact compares none; leave one "
-                     "out");
+                     "precision choose a threshold for codes, but " + prefix +
+                     "hash exact compares no codes; leave one of these flags out");
   }
 }
 

@@ -49,10 +49,11 @@ void tell_verified(const Session& session, const Verified& what, const std::stri
             what.look_alikes == 1 ? "is" : "are",
             what.is_answer ? "left out" : "nothing is removed for that (--list-look-alikes)"));
   }
-  say(session, fmt::format("verify: {} compared: {} one picture; {} with near {} codes rejected",
+  say(session, fmt::format("verify: {} compared: {} the same picture; rejected although their {} "
+                           "codes are near: {}",
                            count_of(counts.candidates, "candidate pair"),
-                           count_of(counts.verified, "pair shows", "pairs show"),
-                           grouped(what.refused), hash));
+                           count_of(counts.verified, "pair shows", "pairs show"), hash,
+                           count_of(what.refused, "pair")));
   if (what.undecided > 0) {
     say(session, fmt::format("verify: {} too few details to compare, so {} codes decide",
                              count_of(what.undecided, "pair has", "pairs have"), hash));

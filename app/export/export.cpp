@@ -25,10 +25,10 @@ void tell(const ExportRequest& o, const pipeline::ExportOptions& options,
           const pipeline::Cache& cache, const pipeline::ExportResult& result, Session& session) {
   const double rate = static_cast<double>(result.samples) / std::max(result.seconds, 1e-9);
   const bool list = options.as == pipeline::ExportAs::kList;
-  say(session, fmt::format("{} {} in {:.1f} s, {:.0f} a second: {}, {} MiB, in {}",
-                           count_of(result.samples, "sample"), list ? "listed" : "exported",
-                           result.seconds, rate, count_of(result.files, "file"),
-                           grouped(result.bytes >> 20), o.to.string()));
+  say(session, fmt::format("{} {} {} in {:.1f} s ({:.0f} samples a second): {} with {} MiB",
+                           count_of(result.samples, "sample"), list ? "listed in" : "exported to",
+                           o.to.string(), result.seconds, rate, count_of(result.files, "file"),
+                           grouped(result.bytes >> 20)));
   if (cache.manifest().settings.variants.copies > 1 &&
       (options.as == pipeline::ExportAs::kImageFolder ||
        options.as == pipeline::ExportAs::kWebDataset)) {

@@ -225,10 +225,11 @@ std::string last_part(const fs::path& path) {
 void Inputs::check_bytes(std::uint64_t at, std::uint64_t found) const {
   const std::uint64_t listed = bytes(at);
   if (found == listed) return;
-  throw UsageError("'" + name(at) + "' has " + std::to_string(found) + " bytes and had " +
-                   std::to_string(listed) +
-                   " when the work was cut into tasks: the source changed meanwhile; predict "
-                   "into another folder once it is as it is to be");
+  throw UsageError(
+      "'" + name(at) + "' has " + std::to_string(found) + " bytes and had " +
+      std::to_string(listed) +
+      " when the work was cut into tasks: the source changed meanwhile; once the source "
+      "no longer changes, predict into another folder");
 }
 
 std::unique_ptr<Inputs> inputs_of(std::vector<NamedSource> sources,

@@ -129,7 +129,9 @@ std::optional<WindowOptions> windows_of(const PredictCommand& o) {
 
 void run_predict(PredictCommand o, Session& session) {
   if (o.status) {
-    if (o.request.out.empty()) throw UsageError("say by --out FOLDER whose status it is");
+    if (o.request.out.empty()) {
+      throw UsageError("--status needs --out FOLDER, the folder whose predictions it shows");
+    }
     return tell_status(o, session);
   }
   comm::on_all(session.comm, [&] {

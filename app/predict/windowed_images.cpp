@@ -102,9 +102,10 @@ class WindowedImages::Slide {
     result_.width_px = places_->turned().width_px;
     const WindowRange range = of_.band_.value_or(WindowRange{0, places_->count()});
     if (range.end > places_->count()) {
-      throw UsageError("'" + of_.inputs_.name(at_) +
-                       "' has another size than when the work was cut into tasks: the source "
-                       "changed meanwhile; predict into another folder once it is as it is to be");
+      throw UsageError(
+          "'" + of_.inputs_.name(at_) +
+          "' has another size than when the work was cut into tasks: the source "
+          "changed meanwhile; once the source no longer changes, predict into another folder");
     }
     next_ = range.begin;
     end_ = range.end;

@@ -39,7 +39,9 @@ void add_recall(const TuneRequest& o, const Session& session, const pipeline::Ca
   }
   const ProgressSink bar = progress_bar(session, "edit and hash", "images");
   const ProgressSink watched = [&](const Progress& progress) {
-    if (is_asked_to_stop(session)) throw StoppedError("stopped before all pictures were edited");
+    if (is_asked_to_stop(session)) {
+      throw StoppedError("stopped before recall was measured, on edited copies of the pictures");
+    }
     bar(progress);
   };
   pipeline::RecallOptions options = o.recall;

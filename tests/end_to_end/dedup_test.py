@@ -160,7 +160,7 @@ class Dedup(Case):
         looked = self.ok(*by, "--verify", "--list-pairs", pairs)
         told = looked.json()
         self.assertEqual((told["groups"], told["features"], told["verified"]), (2, "turns", 0.9))
-        self.assertIn("1 with near cosine codes rejected", looked.err)
+        self.assertIn("rejected although their cosine codes are near: 1 pair", looked.err)
         with open(pairs, newline="") as file:
             rows = list(csv.DictReader(file))
         self.assertEqual({(row["name"], row["other_name"]) for row in rows}, {("3.pgm", "cropped 3.pgm"), ("5.pgm", "mirrored 5.pgm")})

@@ -190,7 +190,7 @@ class Tune(Case):
         self.refused(2, [], "dedup", self.cache, "--precision", 0.9, "--risk", 1)
         self.refused(2, [], "dedup", self.cache, "--risk", 1, "--threshold", 4)
         self.refused(2, ["--risk: must be above 0"], "dedup", self.cache, "--risk", 0)
-        self.refused(2, ["exact compares none"], "dedup", self.cache, "--risk", 1, "--hash", "exact")
+        self.refused(2, ["exact compares no codes"], "dedup", self.cache, "--risk", 1, "--hash", "exact")
         self.refused(2, ["--drop-risk: must be above 0"], "ingest", self.source, "--out", self.folder / "no", "--drop", "--drop-risk", -1)
         # Pictures as similar as possible, each in another class.
         pixels = self.image(24, seed=1)

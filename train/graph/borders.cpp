@@ -21,7 +21,7 @@ bool any_of(const std::vector<ValueId>& ids, const std::vector<bool>& marked) {
 // Whether each value is on a path from the pixels to the loss.
 std::vector<bool> find_paths(const Graph& graph) {
   const auto loss = std::ranges::find(graph.outputs, OutputKind::kLoss, &Output::kind);
-  if (loss == graph.outputs.end()) throw Error("a graph without a loss has no borders");
+  if (loss == graph.outputs.end()) throw Error("a graph without a loss cannot be cut into stages");
   std::vector<bool> leads(graph.values.size(), false);
   leads[position(loss->value)] = true;
   for (std::size_t i = graph.nodes.size(); i-- > 0;) {

@@ -99,7 +99,9 @@ Combine combine_of(const Collective& what) {
     case ElementType::kF16:
       break;
   }
-  throw Error("sums of " + std::string(info(type).many) + " are made in f32; see start()");
+  throw Error("an all-reduce of " + std::string(info(type).many) +
+              " was asked for, which has no sums of its own; use a buffer of f32, which can be "
+              "sent as bf16 or f16");
 }
 
 Combine none() { return {MPI_INT32_T, sizeof(std::int32_t), nullptr}; }
