@@ -18,12 +18,12 @@ namespace winnow::app {
 enum class How : std::uint8_t { kComputed, kScaled, kMeasured };
 const char* how_name(How how) noexcept;  // "computed", "scaled", "measured"
 
-// One way to run the training on this machine. A lane is a copy of the net's program that computes
-// one micro-batch at a time.
+// One way to run the training on this machine.
 struct PlanRow {
   std::int64_t micro_batch = 1;
   int lane_threads = 1;
-  // As many lanes and batches prepared ahead as memory allows, and the memory that they need.
+  // As many lanes and batches prepared ahead as memory allows, and the memory that they need. A
+  // lane is a copy of the net's program that computes one micro-batch at a time.
   train::MemoryFit memory{};
   train::MemoryParts parts{};  // parts of the peak; computed
   bool fits = false;           // the machine has memory.peak bytes to give

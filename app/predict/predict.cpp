@@ -90,7 +90,7 @@ PredictFacts facts_of(const PredictRequest& request, const PredictJob& job) {
 }
 
 void check(const PredictRequest& request) {
-  if (request.out.empty()) throw UsageError("predictions need a folder; name it by --out FOLDER");
+  if (request.out.empty()) throw UsageError("say by --out FOLDER where predictions go");
   if (request.inputs.sources.empty()) {
     throw UsageError(
         "name what is to be predicted: a folder, an archive, a list, an image or a "
