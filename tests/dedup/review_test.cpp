@@ -106,7 +106,7 @@ TEST(Review, AnotherFileIsRefused) {
         std::string("id,name\n1,a\n"), std::string("{\"schema\":\"winnow.review/2\"}\n"),
         std::string("[1]\n"), std::string("{\"schema\":1}\n"), line("keep", {1}),
         std::string("\0\xFF\xFE\n", 4)}) {
-    EXPECT_NE(refusal(text).find("said.jsonl is no review"), std::string::npos) << text;
+    EXPECT_NE(refusal(text).find("said.jsonl is not a review"), std::string::npos) << text;
   }
 }
 

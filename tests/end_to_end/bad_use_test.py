@@ -242,7 +242,7 @@ class Sources(BadUse):
             (root / f"{orientation}-upright.png").write_bytes(photo(upright))
             names.append(f"{orientation}-upright.png")
         told = self.ok("ingest", root, "--out", self.folder / "plain")
-        self.assertIn("3 images are to be turned", told.err)
+        self.assertIn("3 images have an EXIF rotation", told.err)
         self.assertIn("--hash phash_dihedral", told.err)
         self.assertIn("without another ingest", told.err)
         told = self.ok("dedup", root, "--no-verify")
@@ -251,7 +251,7 @@ class Sources(BadUse):
         self.assertEqual(len(self.ok("dedup", root).out.splitlines()), 4)  # by comparing pictures
         # As the hint says: with the data set itself, and with a cache made like that.
         told = self.ok("dedup", root, "--hash", "phash_dihedral")
-        self.assertNotIn("to be turned", told.err)
+        self.assertNotIn("EXIF rotation", told.err)
         removed = [line.split(",")[1] for line in told.out.splitlines()[1:]]
         self.assertEqual(removed, sorted(names))
         cache = self.folder / "turned"
