@@ -303,7 +303,8 @@ void index_query(const IndexQueryRequest& o, const Session& session) {
   if (!o.report.empty()) page.write(session, pictures, o.report);
   const std::uint64_t known = answer.known();
   say(session, fmt::format("{} of {} {} a duplicate in the index", grouped(known),
-                           count_of(answer.asked(), "image"), known == 1 ? "has" : "have"));
+                           count_of(answer.asked(), "image"),
+                           known == 1 || answer.asked() == 1 ? "has" : "have"));
   if (o.json)
     print(
         session,

@@ -152,7 +152,8 @@ std::string QueryPage::verdict() const {
   std::uint64_t images = 0;
   for (const Input& input : inputs_) images += input.images;
   return fmt::format("{} of {} {} a duplicate in the index, {}.", grouped(matches_.size()),
-                     count_of(images, "image"), matches_.size() == 1 ? "has" : "have", how_);
+                     count_of(images, "image"),
+                     matches_.size() == 1 || images == 1 ? "has" : "have", how_);
 }
 
 std::string QueryPage::inputs_table() const {

@@ -29,7 +29,7 @@ std::string read_watched(const fs::path& run) {
 
 void require_run(const fs::path& path) {
   if (fs::exists(path / "config.json")) return;
-  throw UsageError(path.string() + " holds no run; make one by winnow train");
+  throw UsageError(path.string() + " contains no run; make one with winnow train");
 }
 
 RunView read_run(const fs::path& path) {

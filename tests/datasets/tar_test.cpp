@@ -241,9 +241,9 @@ TEST_F(TarTest, FoldersAroundEverythingAreLeftOffInTimeThatTheirNamesBound) {
   EXPECT_THAT(lines_of(*open("a.tar")),
               ElementsAre("train/cat/1.jpg train cat", "train/dog/2.jpg train dog"));
   add("b.tar", make_tar({{"a/b/x/1.jpg"}, {"a/b/y/2.jpg"}, {"a/b/y/z/3.jpg"}}));
-  EXPECT_THAT(open("b.tar", LabelsFrom::kNone)->description(), HasSubstr("all below 'a/b'"));
+  EXPECT_THAT(open("b.tar", LabelsFrom::kNone)->description(), HasSubstr("all in 'a/b'"));
   add("c.tar", make_tar({{"a/bc/1.jpg"}, {"a/bd/2.jpg"}}));
-  EXPECT_THAT(open("c.tar")->description(), HasSubstr("all below 'a'"));
+  EXPECT_THAT(open("c.tar")->description(), HasSubstr("all in 'a'"));
   const auto of_depth = [&](int depth) {
     std::string deep;
     for (int i = 0; i < depth; ++i) deep += "a/";

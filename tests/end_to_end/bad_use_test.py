@@ -134,7 +134,7 @@ class Sources(BadUse):
         root.rename(around / "set")
         (around / "set.zip").write_bytes(b"PK")
         told = self.ok("ingest", around, "--out", self.folder / "cache", "--json")
-        self.assertRegex(told.err, "splits?, 2 classes; all below 'set'")
+        self.assertRegex(told.err, "splits?, 2 classes; all in 'set'")
         info = self.ok("info", self.folder / "cache", "--json").json()["manifest"]
         self.assertEqual(info["classes"], ["cat", "dog"])
         train = around / "set" / "train"
@@ -169,7 +169,7 @@ class Sources(BadUse):
         root.mkdir()
         (root / "1.jpg").write_bytes(JPEG)
         others = {"lfs": (b"version https://git-lfs.github.com/spec/v1\noid sha256:4d\nsize 9\n", "a Git LFS pointer", "git lfs pull"),
-                  "page": (b"<!DOCTYPE html><html>404</html>", "a web page", "get it again"),
+                  "page": (b"<!DOCTYPE html><html>404</html>", "a web page", "download the file again"),
                   "packed": (gzip.compress(JPEG), "compressed by gzip", "gunzip"),
                   "zip": (b"PK\3\4 and so on", "a zip archive", "unpack it")}
         for name, (content, *_) in others.items():
@@ -697,7 +697,7 @@ class Training(BadUse):
             said = self.ok("eval", out, cache, ranks=ranks).err
             self.assertEqual(said.count("skipped: "), 1, said)
             self.assertIn(f"step-{newest}/model.safetensors is damaged", said)
-            self.assertIn(f"taking {out / 'checkpoints' / f'step-{older}'}", said)
+            self.assertIn(f"using {out / 'checkpoints' / f'step-{older}'}", said)
 
     def test_numbers_of_a_state_that_cannot_be(self):
         cache = self.cache_of_digits()

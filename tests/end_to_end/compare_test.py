@@ -169,7 +169,7 @@ class Compare(Case):
         # Another selection of the same name has other images in val: nobody may take those for unseen ones.
         for fold in 1, 2:
             self.ok("split", self.cache, "--name", f"folds4-{fold}", "--val", 0.25, "--of", "train", "--seed", 7)
-        self.refused(2, ["another selection 'folds4-1'"], "compare", a, b)
+        self.refused(2, ["another version of selection 'folds4-1'"], "compare", a, b)
 
     def test_refusals(self):
         a, b = self.train("a", 0.05, 1, "--max-steps", 2), self.train("b", 0.05, 2, "--max-steps", 2)

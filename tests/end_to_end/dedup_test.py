@@ -251,7 +251,7 @@ class Dedup(Case):
         self.ok(*train, self.folder / "run")
         self.ok("eval", self.folder / "run", cache)
         self.ok("dedup", cache, "--scope", "across", "--on-leak", "move", "--split-order", "train,val,test")
-        self.refused(2, ["another selection 'default'", "--selection"], "eval", self.folder / "run", cache)
+        self.refused(2, ["another version of selection 'default'", "--selection"], "eval", self.folder / "run", cache)
         self.ok("eval", self.folder / "run", cache, "--selection", "default", "--split", "train")
 
     def test_an_evaluation_still_sees_what_was_dropped_from_it(self):

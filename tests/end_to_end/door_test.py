@@ -13,7 +13,7 @@ sys.path.insert(0, str(ROOT / "tests" / "common"))
 from python_tests import tests_of  # noqa: E402
 
 LEAST = 300  # tests without a process
-SPEED = r"in [\d.]+ s, \d+ a second"
+SPEED = r"in [\d.]+ s(?:, \d+ a second| \(\d+ samples a second\))"
 
 
 @unittest.skipUnless(door.is_there(), "this build has no library of verbs")

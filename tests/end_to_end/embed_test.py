@@ -227,7 +227,7 @@ class Embed(Case):
         self.refused(2, ["--cosine", "0.97"], *by, "two")
         self.refused(2, ["--features NAME"], "dedup", self.cache, "--cosine", 0.9)
         for value in (0, 1.2, 0.9995):
-            self.refused(2, ["--cosine: must be at least -1" if value > 1 else "thousandths"], *by, "two", "--cosine", value)
+            self.refused(2, ["--cosine: must be at least -1" if value > 1 else "in steps of 0.001"], *by, "two", "--cosine", value)
         for more in (["--hash", "phash"], ["--threshold", 3], ["--risk", 1]):
             self.refused(2, ["in place of a hash"], *by, "two", "--cosine", 0.9, *more)
         self.refused(2, ["ingest it first"], "dedup", self.photos, "--features", "two", "--cosine", 0.9)
@@ -258,7 +258,7 @@ class Embed(Case):
         begin = 8 + size + header["bn1.weight"]["data_offsets"][0]
         broken[begin : begin + 64] = struct.pack("<f", 3e38) * 16
         (self.folder / "broken.safetensors").write_bytes(broken)
-        self.refused(1, ["NaN or infinity", "broken"], "embed", self.folder / "broken.safetensors", self.cache,
+        self.refused(1, ["are not finite", "broken"], "embed", self.folder / "broken.safetensors", self.cache,
                      "--net", "resnet20", "--name", "bad")
         self.assertFalse(self.features("bad").exists())
 

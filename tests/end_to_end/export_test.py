@@ -202,7 +202,7 @@ class Export(Case):
             said = self.ok("export", caches["original"], "--to", self.folder / f"out{i}", *args, *link)
             self.assertEqual(tree_bytes(self.folder / f"out{i}"), kept)
             self.assertEqual("'c/x.ppm'" in said.err, bool(link))
-            self.assertIn("1 inputs that were not read", said.err)
+            self.assertIn("1 input is in no tree", said.err)
         # The cache has no files of its own: the message says where to get them.
         self.refused(2, ["--source"], "export", caches["none"], "--to", self.folder / "x", "--as", "tree")
 

@@ -448,7 +448,7 @@ class Reports(Follow):
         text = stored.read_text()
         classes = json.loads(text)["classes"]
         n = len(classes)
-        for words, change in ((["follow"], {"confusion": [[0, 0, 1]] * 2000}), (["samples"], {"confusion": [[0, 1, 0]]}),
+        for words, change in ((["out of order"], {"confusion": [[0, 0, 1]] * 2000}), (["samples"], {"confusion": [[0, 1, 0]]}),
                               (["version"], {"version": 0}), (["val"], {"split": "\u202e"}),
                               (["worst", "60"], {"worst": [{"id": i, "label": 0, "prediction": 1, "loss": 1} for i in range(61)]})):  # fmt: skip
             self.refused(1, ["evaluation.json", *words], *self.forged(**change))

@@ -138,7 +138,7 @@ class Index(Verbs):
         self.write_ppm(new / "a.ppm", self.image(32, seed=77), 32)
         self.ok("index", "query", self.index, new, "--report", self.page)
         words, _, groups = self.read()
-        self.assertIn("0 of 1 images have a duplicate in the index", words)
+        self.assertIn("0 of 1 image has a duplicate in the index", words)
         self.assertEqual(groups, [])
 
 

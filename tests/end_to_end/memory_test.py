@@ -371,7 +371,7 @@ class Faults(Memory):
             "$2" cache load "$3" --memory-dir "$1" || exit 9
             """, self.memory, WINNOW, large)  # fmt: skip
         self.assertEqual((done.returncode, done.stdout), (0, "exit 1\n"), done.stderr)
-        self.one_sentence(done.stderr, "o space left on device", "removed again", "--memory-dir")
+        self.one_sentence(done.stderr, "o space left on device", "copy was removed", "--memory-dir")
 
     @needs_mounts
     def test_what_nobody_uses_makes_room_oldest_first(self):

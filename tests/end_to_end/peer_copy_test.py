@@ -318,7 +318,7 @@ class Faults(PeerCopy):
             point = f"file.{act}.before"
             if file == "00000.mdb":
                 point = {"write": "lmdb.commit.before", "sync": "lmdb.sync.before"}[act]
-            self.fails(1, [f"rank {rank}: ", "o space left", "removed again"],
+            self.fails(1, [f"rank {rank}: ", "o space left", "copy was removed"],
                        env={rank: {"WINNOW_FAILPOINTS": f"enospc={point}:{file}:1"}},
                        whole_elsewhere=file in ("manifest.json", "copy.json"))  # fmt: skip
         self.all_ok("cache", "load", "cache", *self.MEMORY)

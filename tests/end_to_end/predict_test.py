@@ -487,7 +487,7 @@ class Workers(PredictCase):
 
     def test_status_of_nothing_is_refused(self):
         self.refused(2, ["holds no predictions"], "predict", "--status", "--out", self.folder / "nowhere")
-        self.refused(2, ["say by --out"], "predict", "--status")
+        self.refused(2, ["--status needs --out"], "predict", "--status")
 
 
 def bump(side):

@@ -224,7 +224,7 @@ class Training(Case):
         self.assertEqual((recipe, same), ("none", weights))
         said, recipe, more = self.train("cifar", "--augment", "cifar")
         self.assertEqual(recipe, "cifar")
-        self.assertIn("cifar on top", said.err)
+        self.assertIn("cifar applied to them", said.err)
         self.assertNotEqual(more, weights)
         self.ok("eval", self.folder / "default", self.cache, "--json")
 
