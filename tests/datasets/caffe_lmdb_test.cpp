@@ -151,9 +151,9 @@ TEST_F(CaffeLmdbTest, OtherDatabasesAreRefused) {
   write_lmdb(folder_.path(), {{"a", "some"}, {"b", "text"}});
   EXPECT_THAT(refusal(), HasSubstr("is an LMDB without images"));
   fs::remove_all(folder_ / "data.mdb");
-  EXPECT_THAT(refusal({.format = "caffe-lmdb"}), HasSubstr("holds no data.mdb"));
+  EXPECT_THAT(refusal({.format = "caffe-lmdb"}), HasSubstr("contains no data.mdb"));
   write_lmdb(folder_ / "more_db", {{"a", encoded("a", ~std::uint64_t{0})}});  // -1
-  EXPECT_THAT(refusal(), HasSubstr("labels that are no set of classes"));
+  EXPECT_THAT(refusal(), HasSubstr("labels that are not a set of classes"));
 }
 
 TEST_F(CaffeLmdbTest, DamageIsRefusedOrReadAndNeverWorse) {

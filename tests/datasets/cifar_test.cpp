@@ -126,7 +126,7 @@ TEST_F(CifarTest, WhatIsCutAwayAfterwardsCannotBeRead) {
 TEST_F(CifarTest, OtherFilesAreNotTaken) {
   add("train.bin", records({1, 2}, true) + "x");
   EXPECT_FALSE(cifar_found_at(folder_.path()));
-  EXPECT_THAT(refusal({.format = "cifar"}), HasSubstr("no whole number of CIFAR-100's records"));
+  EXPECT_THAT(refusal({.format = "cifar"}), HasSubstr("not a whole number of CIFAR-100's records"));
   add("train.bin", records({1}, true));
   add("test_batch.bin", records({1}));
   EXPECT_THAT(refusal(), HasSubstr("holds files of CIFAR-10 and of CIFAR-100"));

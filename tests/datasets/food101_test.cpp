@@ -61,13 +61,13 @@ TEST_F(Food101Test, NoFileOutsideIsRead) {
   add("meta/test.txt", "../../../etc/x\n../images/waffles/7\n");
   fs::remove(folder_ / "meta/train.txt");
   const auto source = open_source(folder_.path(), {});
-  EXPECT_THAT(content_of(*source, 0), HasSubstr("leads out"));
+  EXPECT_THAT(content_of(*source, 0), HasSubstr("points outside"));
 }
 
 TEST_F(Food101Test, OtherFoldersAreNotTaken) {
   fs::remove(folder_ / "meta/classes.txt");
   EXPECT_FALSE(food101_found_at(folder_.path()));
-  EXPECT_THAT(refusal({.format = "food101"}), HasSubstr("no folder of Food-101"));
+  EXPECT_THAT(refusal({.format = "food101"}), HasSubstr("not a folder of Food-101"));
   EXPECT_FALSE(food101_found_at(folder_ / "meta/train.txt"));
 }
 

@@ -110,7 +110,7 @@ TEST_F(ImageFolderTest, OtherDepthsAreUnlabelledUnlessAskedFor) {
               ElementsAre("a/1.jpg none a", "a/deep/er/2.jpg none a", "b/3.jpg none b"));
   add("top.jpg");
   EXPECT_THAT(open()->class_names(), ElementsAre());
-  EXPECT_THAT(refusal(LabelsFrom::kFolder), HasSubstr("1 image lies directly in"));
+  EXPECT_THAT(refusal(LabelsFrom::kFolder), HasSubstr("1 image is directly in"));
 }
 
 TEST_F(ImageFolderTest, AFewImagesBesideClassFoldersAreLeftOutByName) {
@@ -127,7 +127,7 @@ TEST_F(ImageFolderTest, AFewImagesBesideClassFoldersAreLeftOutByName) {
   add("third.jpg");  // more images than folders: a plain collection of images
   EXPECT_EQ(open()->entries().size(), 5U);
   EXPECT_EQ(open()->description(),
-            "image folder: unlabelled, because 3 images lie beside the folders: 'another.jpg', "
+            "image folder: unlabelled, because 3 images are beside the folders: 'another.jpg', "
             "'stray.jpg', 'third.jpg'");
 }
 
@@ -135,7 +135,7 @@ TEST_F(ImageFolderTest, ImagesBesideOneFolderStay) {
   add("trip/1.jpg");
   add("2.jpg");
   EXPECT_THAT(lines(*open()), ElementsAre("2.jpg none ", "trip/1.jpg none "));
-  EXPECT_THAT(open()->description(), HasSubstr("1 image lies beside the folders: '2.jpg'"));
+  EXPECT_THAT(open()->description(), HasSubstr("1 image is beside the folders: '2.jpg'"));
 }
 
 TEST_F(ImageFolderTest, FoldersAroundASetAreLookedThrough) {
@@ -487,7 +487,7 @@ TEST_F(ImageFolderTest, UnknownFormatsAreRefusedWithTheKnownOnes) {
     open_source(folder_ / "notes.txt", {});
     FAIL();
   } catch (const UsageError& error) {
-    EXPECT_THAT(error.what(), HasSubstr("of no known format"));
+    EXPECT_THAT(error.what(), HasSubstr("has no known format"));
   }
   EXPECT_EQ(open_source(folder_.path(), {.format = "image_folder"})->entries().size(), 1U);
 }

@@ -121,11 +121,11 @@ TEST_F(ListTest, FilesThatCannotBeReadAreListed) {
                                              "(no path) none ", "empty.jpg none "));
   add("set/empty.jpg", "");
   EXPECT_EQ(source->read(1).error().kind, ReadError::Kind::kMissing);
-  EXPECT_THAT(content_of(*source, 2), HasSubstr("leads out"));
-  EXPECT_THAT(content_of(*source, 3), HasSubstr("leads out"));
+  EXPECT_THAT(content_of(*source, 2), HasSubstr("points outside"));
+  EXPECT_THAT(content_of(*source, 3), HasSubstr("points outside"));
   EXPECT_EQ(content_of(*source, 4), "here");
   EXPECT_EQ(content_of(*source, 5), "here");
-  EXPECT_THAT(content_of(*source, 6), HasSubstr("leads out"));
+  EXPECT_THAT(content_of(*source, 6), HasSubstr("points outside"));
   EXPECT_EQ(source->read(7).error().kind, ReadError::Kind::kEmpty);
   EXPECT_THAT(source->description(),
               AllOf(HasSubstr("2 files are missing"),
@@ -151,7 +151,7 @@ TEST_F(ListTest, MxnetsLists) {
               ElementsAre("a/1.jpg train 1", "a/2 two.jpg train 0,2", "b/3.png train "));
   for (const char* label : {"0.5", "nan", "inf", "1e9", "cat", "-2", ""}) {
     EXPECT_THAT(refusal("bad.lst", "0\t1\ta/1.jpg\n1\t" + std::string(label) + "\tb/3.png\n"),
-                AllOf(HasSubstr("bad.lst: line 2"), HasSubstr("no class")))
+                AllOf(HasSubstr("bad.lst: line 2"), HasSubstr("not a class")))
         << label;
   }
   EXPECT_EQ(open("bad.lst", LabelsFrom::kNone)->entries().size(), 2U);
@@ -160,7 +160,7 @@ TEST_F(ListTest, MxnetsLists) {
 TEST_F(ListTest, OtherTextsAreNoLists) {
   add_images();
   for (const char* text : {"", "read me first", "cat\ndog\n", "0\tcat\tdog\n"}) {
-    EXPECT_THAT(refusal("a.txt", text), HasSubstr("of no known format")) << text;
+    EXPECT_THAT(refusal("a.txt", text), HasSubstr("has no known format")) << text;
   }
   EXPECT_THAT(refusal("a.txt", "a/1.jpg 0\n" + std::string((1 << 20) + 1, 'x')),
               HasSubstr("line 2 has more than 1 MiB"));

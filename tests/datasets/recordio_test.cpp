@@ -159,7 +159,8 @@ TEST_F(RecordioTest, LabelsThatAreNoClassesAreRefused) {
   for (const std::vector<float>& labels :
        {std::vector<float>{2, 5, 0, 0.1F, 0.5F}, {-1}, {0, 0, 1}, {1e30F}, {NAN}}) {
     add("x.rec", image(1, 1, "a") + image(labels, 2, "b"));
-    EXPECT_THAT(refusal(), HasSubstr("x.rec gives its image 1 labels that are no set of classes"));
+    EXPECT_THAT(refusal(),
+                HasSubstr("x.rec gives its image 1 labels that are not a set of classes"));
     EXPECT_EQ(open_source(folder_.path(), {.labels = LabelsFrom::kNone})->entries().size(), 2U);
   }
 }
@@ -169,7 +170,7 @@ TEST_F(RecordioTest, OtherFilesAreNotTaken) {
   EXPECT_FALSE(recordio_found_at(folder_.path()));
   EXPECT_THAT(refusal({.format = "recordio"}), HasSubstr("at byte 0: no record begins there"));
   fs::remove(folder_ / "x.rec");
-  EXPECT_THAT(refusal({.format = "recordio"}), HasSubstr("holds no RecordIO file"));
+  EXPECT_THAT(refusal({.format = "recordio"}), HasSubstr("contains no RecordIO file"));
 }
 
 }  // namespace winnow::datasets::recordio_test

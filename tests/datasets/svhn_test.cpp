@@ -153,7 +153,7 @@ TEST_F(SvhnTest, OtherContentsAreRefused) {
   refuses(header("MATLAB 7.3 MAT-file"), "version 7.3 (HDF5)");
   std::string big_endian = header() + x_of(1);
   big_endian.replace(126, 2, "MI");
-  refuses(big_endian, "no little-endian MAT-file");
+  refuses(big_endian, "not a little-endian MAT-file");
 }
 
 TEST_F(SvhnTest, EveryCutIsRefusedByTheFilesName) {

@@ -438,7 +438,7 @@ TEST_F(TarTest, CutCompressedArchivesAreRefused) {
 
 TEST_F(TarTest, WhatIsNoArchiveIsSaidToBeNone) {
   add("a.tar", "this is no archive, whatever its name says");
-  EXPECT_THAT(refusal("a.tar", "auto"), HasSubstr("of no known format"));
+  EXPECT_THAT(refusal("a.tar", "auto"), HasSubstr("has no known format"));
   EXPECT_THAT(refusal("a.tar"), HasSubstr("cannot be read as a tar archive"));
 }
 

@@ -93,7 +93,8 @@ TEST_F(WebDatasetTest, StemsWithLabelsOfTheirOwnAreSamples) {
   EXPECT_EQ(content_of(*source, 1), "one");
   EXPECT_THAT(source->description(), HasSubstr("1 additional image of a sample left out"));
   add("dots.tar", {{"a.cls", "0"}, {"a.0.jpg"}, {"a.1.jpg"}, {"b.jpg"}, {"b.cls", "1"}});
-  EXPECT_THAT(open("dots.tar")->description(), HasSubstr("left out, as 'a.1.jpg' (a sample's key"));
+  EXPECT_THAT(open("dots.tar")->description(),
+              HasSubstr("left out, as 'a.1.jpg' (the key of a sample"));
 }
 
 // The set of images does not depend on whether labels are read.

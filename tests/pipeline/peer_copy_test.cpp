@@ -521,7 +521,7 @@ TEST_F(PeerCopy, LeaveNothingWhereOneFails) {
   });
   for (int stops = 0; stops < kRanks; ++stops) {
     for (const int after : {0, 2}) {
-      fails(stops, "stopped as asked", [&](int rank, ShareOptions& options) {
+      fails(stops, "stopped on request", [&](int rank, ShareOptions& options) {
         if (rank != stops) return;
         options.copy.stop = [left = std::make_shared<int>(after)] { return (*left)-- <= 0; };
       });

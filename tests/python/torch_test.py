@@ -375,7 +375,7 @@ class Weights(OneCache):
 
     def test_refuses_values_that_are_not_finite_and_what_is_no_tensor(self):
         path = self.folder / "weights.safetensors"
-        for state, word in (({"a": numpy.array([1, numpy.inf])}, "a holds"), ({"a": [1, 2]}, "list"), ({}, "empty"),
+        for state, word in (({"a": numpy.array([1, numpy.inf])}, "a contains"), ({"a": [1, 2]}, "list"), ({}, "empty"),
                             ({"a": numpy.zeros(2, numpy.complex64)}, "complex64"), ({"__metadata__": numpy.zeros(2)}, "__metadata__")):  # fmt: skip
             with self.subTest(word), self.assertRaisesRegex(winnow.UsageError, word):
                 winnow.save_weights(path, state)

@@ -542,7 +542,7 @@ TEST(ChooseStages, SaysWhatIsWrong) {
   refuses({.updates = "greedy", .stages = "layer1, "}, "no stage can end at ''");
   refuses({.updates = "greedy", .stages = "2", .balance = "speed"}, "neither time nor memory");
   refuses({.updates = "greedy", .stages = "2", .head = "cnn"}, "unknown local head");
-  refuses({.updates = "greedy", .stages = "2"}, "reads none", {.name = "barlow_twins"});
+  refuses({.updates = "greedy", .stages = "2"}, "uses none", {.name = "barlow_twins"});
 }
 
 }  // namespace winnow::train::local_updates_test

@@ -194,7 +194,7 @@ TEST(NetFile, SaysWhatIsWrongAndWhere) {
       {net_of("{block = \"linear\", width = 4}, " + conv),
        "my.toml:2: conv needs an image as input", ""},
       {net_of("{block = \"linear\", width = 4}, {block = \"global_avg_pool\"}"),
-       "my.toml:2: global_avg_pool takes images", ""},
+       "my.toml:2: global_avg_pool needs an image", ""},
       {net_of("{block = \"max_pool\", kernel = 40}"),
        "my.toml:2: max_pool 'stages.0': a kernel of 40 does not fit", ""},
       {net_of("{block = \"conv\", width = 4, groups = 2}"), "my.toml:2: ", "groups"},

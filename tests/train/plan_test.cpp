@@ -142,6 +142,7 @@ TEST(Plan, AFirstVersionIsReadAndCompared) {
   EXPECT_EQ(stored.supersedes, std::vector<std::string>{"00ff"});
   RunPlan now = some_plan();
   now.layout.smaller.clear();
+  now.layout.stage_ranks.clear();
   EXPECT_EQ(compare_plans(stored, now, false).note, "");
   EXPECT_FALSE(compare_plans(stored, now, false).changed);
   now.layout.ranks[1].lanes = {1, 1};
