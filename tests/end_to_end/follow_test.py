@@ -422,7 +422,7 @@ class Reports(Follow):
 
     def test_what_is_refused(self):
         self.trained("run")
-        self.refused(2, ["holds no run", "winnow train"], "report", self.folder, "--out", self.folder / "page.html")
+        self.refused(2, ["no run", "winnow train"], "report", self.folder, "--out", self.folder / "page.html")
         self.refused(2, ["no folder"], "report", self.folder / "run", "--out", self.folder / "nowhere" / "page.html")
         kept = self.folder / "kept.txt"
         kept.write_text("mine")

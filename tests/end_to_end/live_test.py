@@ -232,7 +232,7 @@ class Live(Case):
         self.refused(2, ["stderr is none", "winnow watch", "--out"], "report", self.run_folder, "--live")
         self.refused(2, ["one run"], "report", self.run_folder, self.run_folder, "--live")
         self.refused(2, ["--out", "--live"], "report", self.run_folder)
-        self.refused(2, ["holds no run"], "report", self.folder, "--live")
+        self.refused(2, ["no run"], "report", self.folder, "--live")
 
     def two_ranks(self, epochs=4, **more):
         command = [word for word in self.command(epochs=epochs) if word != "--live"]
@@ -321,7 +321,7 @@ class Live(Case):
 
     def test_watch_refuses_what_is_no_run(self):
         for runs in ([self.folder / "nothing"], [self.folder]):
-            self.refused(2, ["holds no run", "winnow train"], "watch", *runs)
+            self.refused(2, ["no run", "winnow train"], "watch", *runs)
         self.refused(2, ["runs"], "watch")
 
 

@@ -877,7 +877,7 @@ class Runs(Package):
         self.assertEqual([run.name for run in winnow.report(two, self.folder / "elsewhere").runs], ["two", "elsewhere"])
         subprocess.run(["cp", "-r", two, other], check=True)
         self.assertEqual([run.name for run in winnow.report(two, other).runs], [str(two), str(other)])
-        said = self.refused(2, ["holds no run"], "report", self.folder, "--out", self.folder / "no.html")
+        said = self.refused(2, ["contains no run"], "report", self.folder, "--out", self.folder / "no.html")
         with self.assertRaises(winnow.UsageError) as caught:
             winnow.report(self.folder)
         self.assertIn(str(caught.exception), said.err)

@@ -230,9 +230,9 @@ TEST(Memory, WhatDoesNotFitIsRefusedWithWhatWould) {
       message(2 * kGiga),
       HasSubstr(
           "micro-batches of 32 (values 3.2 GB, weights 200 MB, program 100 MB, batches 30 MB)"));
-  EXPECT_THAT(message(2 * kGiga), HasSubstr("there are 2.0 GB"));
+  EXPECT_THAT(message(2 * kGiga), HasSubstr("only 2.0 GB is available"));
   EXPECT_THAT(message(2 * kGiga), HasSubstr("--micro-batch 16 or less"));
-  EXPECT_THAT(message(250 * kMega), HasSubstr("there are 250 MB"));
+  EXPECT_THAT(message(250 * kMega), HasSubstr("only 250 MB is available"));
   EXPECT_THAT(message(250 * kMega), HasSubstr("a smaller --batch-size or net"));
   MemoryNeeds half = needs;
   half.lane.values /= 2;
