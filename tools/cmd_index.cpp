@@ -211,8 +211,8 @@ Examples:
 }  // namespace
 
 Command add_index(Verb program) {
-  const Verb verb = program.add_verb(
-      "index", "Keep a growing index of fingerprints: add, query, deduplicate");
+  const Verb verb =
+      program.add_verb("index", "Keep a growing index of fingerprints: add, query, deduplicate");
   verb.footer(
       R"(Only INDEX is written to (and TMPDIR, while a data set is read). Images are not needed once they
 are added. A change that is interrupted in any way leaves the index as it was.
