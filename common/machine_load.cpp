@@ -7,6 +7,7 @@
 #include <chrono>
 #include <fstream>
 #include <sstream>
+#include <string>
 
 namespace winnow {
 namespace {
@@ -32,18 +33,6 @@ double now() {
 }
 
 }  // namespace
-
-std::string read_proc_field(const std::filesystem::path& file, std::string_view name) {
-  std::ifstream in(file);
-  for (std::string line; std::getline(in, line);) {
-    if (!line.starts_with(name)) continue;
-    const std::size_t at = line.find_first_not_of(" \t", line.find(':') + 1);
-    return at == std::string::npos ? "" : line.substr(at);
-  }
-  return "";
-}
-
-std::string processor_model() { return read_proc_field("/proc/cpuinfo", "model name"); }
 
 std::optional<ProcessorTicks> parse_processor_ticks(std::string_view stat) {
   std::istringstream words{std::string(stat)};

@@ -1,9 +1,7 @@
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
 #include <optional>
-#include <string>
 #include <string_view>
 
 namespace winnow {
@@ -15,11 +13,6 @@ struct ProcessorTicks {
 };
 // Parses text in the form of /proc/stat; nullopt if it is malformed.
 std::optional<ProcessorTicks> parse_processor_ticks(std::string_view stat);
-
-// The text after "NAME :" in a file of lines as /proc has them; empty: no line begins so.
-std::string read_proc_field(const std::filesystem::path& file, std::string_view name);
-// "AMD EPYC 9R14", as /proc/cpuinfo has it; empty: it does not say.
-std::string processor_model();
 
 // Measures how much the processors of this machine work for others, from its construction on.
 class MachineLoad {

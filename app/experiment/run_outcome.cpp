@@ -10,8 +10,8 @@
 #include "common/checksum.h"
 #include "common/file.h"
 #include "common/json.h"
-#include "common/machine_load.h"
 #include "common/simd.h"
+#include "common/system_field.h"
 #include "train/run/log/metrics.h"
 #include "train/run/record/stored_evaluation.h"
 
@@ -44,7 +44,7 @@ Json hits_by_class(const train::StoredEvaluation& evaluation) {
 
 std::string machine() {
   constexpr std::array kNames{"no vectors", "AVX2", "AVX-512"};
-  return fmt::format("{}, {} cores, {}", processor_model(), ::sysconf(_SC_NPROCESSORS_ONLN),
+  return fmt::format("{}, {} cores, {}", processor_name(), ::sysconf(_SC_NPROCESSORS_ONLN),
                      kNames.at(static_cast<std::size_t>(widest_simd())));
 }
 

@@ -107,17 +107,17 @@ RatesOf rates_here(const train::Backend& backend) {
 Rates::Rates(std::filesystem::path folder, const RatesOf& of)
     : cache_(std::move(folder)), of_(lines_of(of)) {}
 
-std::string Rates::key(std::string_view kind, std::string_view trial) const {
-  return std::string(kind) + "\n" + of_ + std::string(trial);
+std::string Rates::key(std::string_view trial) const {
+  return "trial\n" + of_ + std::string(trial);
 }
 
 std::optional<train::Trial> Rates::find(std::string_view trial) const {
-  const std::optional<std::string> text = cache_.find(key("trial", trial));
+  const std::optional<std::string> text = cache_.find(key(trial));
   return text ? parse_trial(*text) : std::nullopt;
 }
 
 void Rates::keep(std::string_view trial, const train::Trial& measured) const {
-  cache_.store(key("trial", trial), to_text(measured));
+  cache_.store(key(trial), to_text(measured));
 }
 
 std::string key_of(const train::ExecutionOptions& execution, const train::Job& job,

@@ -35,7 +35,7 @@ class Rates {
   void keep(std::string_view trial, const train::Trial& measured) const;
 
  private:
-  std::string key(std::string_view kind, std::string_view trial) const;
+  std::string key(std::string_view trial) const;
 
   TextCache cache_;
   std::string of_;
