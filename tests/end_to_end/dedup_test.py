@@ -110,7 +110,7 @@ class Dedup(Case):
         found = self.ok("dedup", cache, "--verify", "--list-pairs", self.folder / "pairs.csv", "--json", "--name", "looked")
         selection = (cache / "selections" / "looked.selection").read_bytes()
         self.assertEqual((found.json()["removed"], found.json()["verified"]), (3, 0.9))
-        self.assertIn("verify: 3 pairs of", found.err)
+        self.assertIn("3 pairs show the same picture", found.err)
         with open(self.folder / "pairs.csv", newline="") as file:
             pairs = {(row["name"], row["other_name"]): row for row in csv.DictReader(file)}
         self.assertEqual(set(pairs), {(f"test/a/{edit} {i}.pgm", f"train/a/{i}.pgm")

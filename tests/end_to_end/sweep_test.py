@@ -281,7 +281,7 @@ class Sweep(Case):
         self.detailed_cache()
         out = self.folder / "sweep"
         first = self.ok(*self.by_pictures(out, "--mode", "keep,weight", "--removed", 0.05, "--json"))
-        self.assertEqual(first.err.count("verify: 10 pairs of"), 1, first.err)
+        self.assertEqual(first.err.count("10 pairs show the same picture"), 1, first.err)
         value = first.json()
         if jsonschema:
             schema = json.loads((ROOT / "docs" / "schemas" / "sweep.schema.json").read_text())
