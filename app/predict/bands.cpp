@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::uint64_t kLeastBytes = 1u << 20;  // smaller files are never split
 constexpr std::uint64_t kLeastWindows = 256;     // minimum of a band
-constexpr double kMostAgain = 0.15;  // largest extra cost, as a share of an unsplit picture's
+constexpr double kMostAgain = 0.08;  // largest extra cost, as a share of an unsplit picture's
 
 }  // namespace
 

@@ -36,7 +36,7 @@ BandCosts band_costs(const pipeline::PartsShape& shape, const WindowOptions& opt
                      double window_multiply_adds, std::size_t micro_batch);
 
 // Cuts a picture into bands of whole rows of windows, each with at least `least` windows. Takes as
-// many bands as cost at most 1.15 times the unsplit picture. Pure.
+// many bands as cost at most 1.08 times the unsplit picture. Pure.
 std::vector<WindowRange> cut_into_bands(const BandCosts& costs, std::uint64_t least);
 
 // Multiply-adds of a window, including all views of the net.

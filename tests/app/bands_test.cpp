@@ -72,7 +72,7 @@ TEST(Bands, TakeLittleMoreThanOneTask) {
     for (const double overlap : {0.0, 0.5, 0.75}) {
       for (const int reach : {1, 16, 256, 4000, 20'000}) {  // for a JPEG, all rows
         const PartsShape shape{{20'000, 20'000}, 1, reach};
-        EXPECT_LT(cost(shape, cut(shape, net, overlap), net, overlap), 1.16)
+        EXPECT_LT(cost(shape, cut(shape, net, overlap), net, overlap), 1.09)
             << net << ", overlap " << overlap << ", " << reach << " rows";
       }
     }
