@@ -11,20 +11,23 @@
 
 namespace winnow::train {
 
-// The census of a running run: the samples this rank has seen, and those that were due.
+// Records which samples a run was computed from, and compares them with those that were due.
 class RunCensus {
  public:
-  // The run starts or resumes after `first_step` steps. `sampler` must outlive this.
+  // Starts before step `first_step`, counted from 0. `sampler` must outlive this object.
   RunCensus(const pipeline::Sampler& sampler, const BatchLayout& batches, std::int64_t first_step)
       : sampler_(sampler), batches_(batches), gathered_step_(first_step) {}
 
-  // Records this rank's part of the batch of step `step`, counted from 0, when it was computed.
+  // Records the samples of this rank's part of a batch, after the batch was computed. `step`:
+  // counted from 0.
   void add(std::int64_t step, const std::vector<SampleId>& ids);
 
-  // Adds to `rows` what all ranks have seen since the last call; `done` steps are done. Collective.
+  // Adds to `rows` the samples that all ranks have computed since the last call. `done`: number of
+  // steps done. Collective.
   void gather(std::vector<EpochCensus>& rows, std::int64_t done, comm::Communicator& comm);
 
-  // Compares `rows` with what was due (see check_census), and returns the text of census.json.
+  // Compares `rows` with the samples that were due, see check_census(). Returns the text of
+  // census.json.
   std::string checked_text(const std::vector<EpochCensus>& rows, std::int64_t done);
 
  private:
@@ -33,8 +36,9 @@ class RunCensus {
   const pipeline::Sampler& sampler_;
   BatchLayout batches_;
   std::int64_t gathered_step_;
-  std::vector<EpochCensus> seen_;  // by this rank, since gathered_step_
-  std::vector<EpochCensus> due_;   // for epochs 0, 1, 2 ...; only if checked_text() is called
+  std::vector<EpochCensus> seen_;  // computed by this rank since gathered_step_
+  // Expected samples of epochs 0, 1, 2 ...; filled only by checked_text().
+  std::vector<EpochCensus> due_;
 };
 
 }  // namespace winnow::train

@@ -17,34 +17,36 @@ namespace winnow::train {
 
 class Backend;
 
-// Speed of the steps since this start of the run.
+// Speed of the steps since the process started or resumed the run.
 struct StepSpeed {
-  double images_per_second = 0;  // without evaluation and checkpoints
+  double images_per_second = 0;  // speed of all ranks together, without evaluation and checkpoints
   double data_wait_seconds = 0;
   ExposedSeconds exposed{};
-  int repeated_steps = 0;  // see StepResult::repeats
+  int repeated_steps = 0;  // steps computed again after an overflow, see StepResult::repeats
 };
 
 // Results of a training run. Equal on all ranks.
 struct TrainResult {
   double epoch = 0;
   std::int64_t steps = 0;
-  double train_loss = 0;               // mean over the steps of the last epoch
-  std::optional<SplitScore> score;     // nullopt if there is nothing to evaluate on
-  std::optional<BestEvaluation> best;  // for runs that keep the best checkpoint
+  double train_loss = 0;  // mean loss over the steps of the last epoch
+  // Accuracy of the last evaluation; nullopt if there is nothing to evaluate on.
+  std::optional<SplitScore> score;
+  // Best evaluation; only for runs that keep the best checkpoint.
+  std::optional<BestEvaluation> best;
   StepSpeed speed;
 };
 
 // Trains a net on a cache and evaluates it.
 //
-// Out         In options.run.out: a line of metrics every log.interval steps. A checkpoint after
+// Out         In options.run.out: a line of metrics every log.interval steps; a checkpoint after
 //             every epoch, every checkpoints.interval steps, when asked to stop, and for the best
 //             evaluation if that is kept.
-// Evaluation  val: after every epoch, or every evaluation.interval steps. test: once, at the end.
-//             Skipped with a hold-out: model selection must not see the test set.
+// Evaluation  val: after every epoch, or every evaluation.interval steps. test: once, at the end;
+//             skipped with a hold-out, because model selection must not see the test set.
 // Early stop  After evaluation.patience evaluations without improvement.
-// Collective  Equal for any number of ranks: the global batches, and with
-//             options.execution.reproducible every bit of the weights.
+// Collective  For any number of ranks the global batches are equal; with
+//             options.execution.reproducible, so is every bit of the weights.
 // note        Sink for user-facing messages.
 // board       Where this rank marks its activity; may be nullptr.
 // backend     The backend that options.execution.backend names; nullptr: it is created.

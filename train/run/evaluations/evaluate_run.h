@@ -23,17 +23,21 @@ class Backend;
 struct EvalDataOptions {
   std::filesystem::path cache;
   pipeline::Placement placement;  // location of the cache's shards
-  std::string selection;          // for the leak-free accuracy; empty: the one used in training
-  // "train", "val", "test", "none"; or "holdout": the run's hold-out. Empty: the first of test, val
-  // and hold-out that exists.
+  // Selection for the leak-free accuracy; empty: the selection used in training.
+  std::string selection;
+  // The split to evaluate: "train", "val", "test", "none"; or "holdout", the training images that
+  // the run set aside. Empty: the first of test, val and holdout that exists.
   std::string split;
-  std::string tta;                // a name in test_augmentation.h; empty: each image unchanged
-  bool allow_unlabelled = false;  // as in LossOptions, even if the run did not allow it
+  // Name of a test-time augmentation (test_augmentation.h); empty: each image unchanged.
+  std::string tta;
+  // An image without labels counts as one of no class, even if the run did not allow it.
+  bool allow_unlabelled = false;
 };
 
 struct EvalOptions {
-  std::filesystem::path run;      // a run's folder, or a safetensors file with torchvision's names
-  CheckpointChoice checkpoint{};  // checkpoint of the run to use
+  // A run's folder, or a safetensors file with torchvision's tensor names.
+  std::filesystem::path run;
+  CheckpointChoice checkpoint{};  // which checkpoint to use if `run` is a run's folder
   FileNetOptions file;
   EvalDataOptions data;
   bool with_logits = false;
@@ -43,20 +47,20 @@ struct EvalOptions {
 };
 
 struct EvalResult {
-  std::optional<double> epoch;  // only for runs
+  std::optional<double> epoch;  // epochs trained at the checkpoint; nullopt for weights from a file
   std::string split;
   Evaluation evaluation;
   double images_per_second = 0;
   std::vector<std::string> classes;
-  std::vector<SampleId> ids;  // ascending
-  // labels of these images, see several_labels()
+  std::vector<SampleId> ids;  // evaluated images, ascending
+  // Labels of the evaluated images, if an image may have several (several_labels()); else nullopt.
   std::optional<pipeline::SampleLabels> several_labels{};
 };
 
-// Evaluates a trained run, or weights from elsewhere. Collective.
+// Evaluates a trained run, or weights from a file, on a cache. Collective.
 //
-// In      A run: its newest intact checkpoint, or the chosen one. A file: images are prepared as in
-//         a training on the cache.
+// In      Of a run, its newest intact checkpoint or the chosen one. For a file of weights, images
+//         are prepared as in a training on the cache.
 // note    Sink for user-facing messages about damaged checkpoints that were skipped.
 // Throws  UsageError if the net does not fit the cache.
 EvalResult evaluate_run(const EvalOptions& options, comm::Communicator& comm,

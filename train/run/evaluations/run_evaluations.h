@@ -15,10 +15,11 @@
 
 namespace winnow::train {
 
-// The evaluations of a run: when they are due, what is logged, and which was the best. The last one
-// is stored as RUN/evaluation.json. If there is a moving average of the weights, it is evaluated,
-// too.
-// The constructor's arguments must outlive this.
+// Runs the evaluations during and after training: decides when one is due, logs its results, and
+// records which was the best.
+// The last evaluation is stored as RUN/evaluation.json. If the run keeps a moving average of the
+// weights, the average is evaluated too.
+// Lifetime  The constructor's arguments must outlive this object.
 class RunEvaluations {
  public:
   // `threads`: number of decoding threads.
@@ -26,18 +27,22 @@ class RunEvaluations {
                  comm::Communicator& comm, RunLog& log)
       : job_(job), run_(run), threads_(threads), engine_(engine), comm_(comm), log_(log) {}
 
-  // Whether val must be evaluated after `done` steps. `ends_epoch`: the last step ends an epoch.
+  // Whether the val split must be evaluated after `done` steps. `ends_epoch`: step `done` ends an
+  // epoch.
   bool is_due(std::int64_t done, bool ends_epoch) const;
 
-  // Evaluates val if it is due, and records it in `best` if the best checkpoint is kept. Returns
-  // whether it is the best so far. Collective; no loader may prepare batches meanwhile.
+  // Evaluates the val split if that is due. If the run keeps its best checkpoint, also records the
+  // result in `best`.
+  // Out         Whether this evaluation is the best so far.
+  // Collective  No loader may prepare batches meanwhile.
   bool evaluate_due(std::int64_t step, std::optional<BestEvaluation>& best);
 
-  // At the end of a run: evaluates val, unless that was just done, and then test. Collective; no
-  // loader may prepare batches meanwhile.
+  // Evaluates at the end of a run: the val split, unless it was just evaluated, and then the test
+  // split.
+  // Collective  No loader may prepare batches meanwhile.
   void evaluate_end(std::int64_t step);
 
-  // The score of the last evaluation.
+  // The accuracy measured by the last evaluation; nullopt before the first.
   const std::optional<SplitScore>& score() const noexcept { return score_; }
 
  private:
@@ -53,7 +58,7 @@ class RunEvaluations {
   comm::Communicator& comm_;
   RunLog& log_;
   Figures figures_;             // results of the last evaluation
-  std::int64_t val_step_ = -1;  // step of the last evaluation on val
+  std::int64_t val_step_ = -1;  // training step of the last evaluation on val; -1: none yet
   std::optional<SplitScore> score_;
 };
 

@@ -8,8 +8,9 @@
 
 namespace winnow::train {
 
-// Evaluates the weights in `engine` on a split of the cache. `threads`: number of decoding threads.
-// Collective; no loader may prepare batches meanwhile.
+// Evaluates the weights in `engine` on one split of the cache.
+// threads     Number of decoding threads.
+// Collective  No loader may prepare batches meanwhile.
 Evaluation evaluate_split(const Job& job, int threads, Engine& engine, comm::Communicator& comm,
                           Split split);
 

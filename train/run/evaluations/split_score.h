@@ -5,12 +5,14 @@
 
 namespace winnow::train {
 
-// Accuracy on one split, in [0, 1].
+// Accuracy of a net on one split of a data set, as a share in [0, 1].
 struct SplitScore {
   std::string split;  // "test"; "val" if there is no test split, or with a hold-out
   double top1 = 0;
-  std::optional<double> top1_leak_free;  // nullopt without a selection
-  std::optional<double> top1_ema;        // with the moving average; nullopt without one
+  // Accuracy without images that have a duplicate in training; nullopt without a selection.
+  std::optional<double> top1_leak_free;
+  // Accuracy of the moving average of the weights; nullopt if there is none.
+  std::optional<double> top1_ema;
 };
 
 }  // namespace winnow::train

@@ -10,26 +10,30 @@
 
 namespace winnow::train {
 
-// The numbers of metrics.jsonl for TensorBoard: TFRecords of tensorflow.Event, one scalar for each
-// number. Its tag is the name with a slash instead of the dot ("train/loss"). `wall_time` is that
-// of a run that never stopped, counted back from the current start.
+// Writes the numbers of metrics.jsonl to a TensorBoard event file: TFRecords of tensorflow.Event,
+// one scalar for each number.
+// Tags    The names in metrics.jsonl with a slash for the dot: "train/loss".
+// Times   Each event's wall_time is the start time of this process plus the seconds of training
+//         since, as if the run had never stopped.
 // Source  tensorflow/core/util/event.proto, framework/summary.proto.
 class EventFile {
  public:
-  // Creates a file in `folder` with the run's history `rows`, and removes those of earlier starts,
-  // so that no step occurs twice. A TensorBoard that shows the old file continues with the new one.
-  // wall_before  Seconds that the run had trained before.
+  // Creates an event file in `folder` with the run's earlier lines `rows`. Removes the event files
+  // of earlier starts, so that no step occurs twice. A running TensorBoard moves on to the new
+  // file.
+  // wall_before  Seconds of training before this start.
   // Throws       SystemError.
   EventFile(const std::filesystem::path& folder, const std::vector<MetricsRow>& rows,
             double wall_before);
 
   void write(const MetricsRow& row);
-  void sync();  // durable when this returns
+  void sync();  // makes everything written so far durable (fsync)
 
  private:
-  Bytes event_of(const MetricsRow& row) const;  // as a record; empty if the row has no numbers
+  // Serialised TFRecord of a row; empty if the row has no numbers.
+  Bytes event_of(const MetricsRow& row) const;
 
-  double began_;  // Unix time at which the run would have begun if it had never stopped
+  double began_;  // Unix time at which training would have begun if the run had never stopped
   std::optional<AppendFile> out_;
 };
 

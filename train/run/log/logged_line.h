@@ -8,14 +8,16 @@
 
 namespace winnow::train {
 
-// A line of metrics.jsonl, as it is written.
+// One line of metrics.jsonl, with the numbers as they are before being written.
 struct LoggedLine {
-  std::string run;                   // id of the run
-  MetricsRow row;                    // its numbers
-  const RankTable* ranks = nullptr;  // for the line of an interval; valid during the call
+  std::string run;  // id of the run
+  MetricsRow row;   // numbers of the line
+  // Each rank's figures, on a line that ends a logging interval; else nullptr. Valid during the
+  // call only.
+  const RankTable* ranks = nullptr;
 };
 
-// Receives each line on rank 0 during training. It must be quick and must not throw.
+// Callback that receives each line on rank 0 during training. It must be quick and must not throw.
 using LineSink = std::function<void(const LoggedLine&)>;
 
 }  // namespace winnow::train

@@ -5,11 +5,12 @@
 
 namespace winnow::train {
 
-// Reads the temperature of an NVIDIA GPU in degrees Celsius. Uses the driver's own libraries,
-// opened at run time: winnow does not depend on them.
+// Opens a reader of an NVIDIA GPU's temperature in degrees Celsius. The driver's own libraries are
+// loaded at run time, so winnow does not depend on them.
 //
 // In   `card`: index as in BackendOptions::device.
-// Out  nullopt if there is no such GPU, no driver, or no reading.
+// Out  A function that returns the temperature; nullopt if there is no such GPU, no driver, or no
+//      reading.
 using Thermometer = std::function<std::optional<double>()>;
 Thermometer open_thermometer(int card);
 

@@ -6,7 +6,7 @@
 
 namespace winnow::train {
 
-// Bytes in messages of one rank.
+// Bytes that one rank sends and receives in messages.
 struct Traffic {
   std::uint64_t sent = 0;
   std::uint64_t received = 0;
@@ -14,8 +14,9 @@ struct Traffic {
   friend bool operator==(const Traffic&, const Traffic&) = default;
 };
 
-// Traffic of computing a step once: its gradients, and everything else that its micro-batches
-// exchange. Sums over memory shared by ranks of a machine are not messages. Pure.
+// Bytes that computing one step sends and receives: gradients, batch norm statistics, and values
+// between stages of a pipeline. Pure.
+// Sums over memory that ranks of a machine share do not count as messages.
 Traffic traffic_of_step(const Execution& execution);
 
 }  // namespace winnow::train

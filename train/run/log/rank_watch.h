@@ -14,25 +14,26 @@
 
 namespace winnow::train {
 
-// Counts the work of this rank's steps, and shares it with all ranks at each line of metrics.
+// Counts what this rank does in each step. At each line of metrics, shares the counts with all
+// ranks.
 class RankWatch {
  public:
   explicit RankWatch(comm::Communicator& comm) : comm_(comm) {}
 
-  // Call before the first step. Collective: the ranks exchange their host names.
-  // of_step  What computing a step once sends and receives.
-  // card     The GPU of this rank, see open_thermometer(); nullopt on the CPU.
+  // Exchanges the host names of the ranks. Call it before the first step. Collective.
+  // of_step  Bytes that computing one step sends and receives.
+  // card     Index of this rank's GPU, see open_thermometer(); nullopt on the CPU.
   void begin(const Traffic& of_step, std::optional<int> card);
 
   // Call after each step. `seconds`: the executor's total time for it.
   void count(const StepResult& step, double seconds);
 
-  // The figures of all ranks since the previous call, on every rank. One small collective of
-  // integers.
+  // Returns the figures of all ranks since the previous call, on every rank. Collective: one small
+  // exchange of integers.
   RankTable gather(const pipeline::Loader& loader);
 
  private:
-  // Monotonic counters of this rank.
+  // Totals of this rank since its start; they only grow.
   struct Totals {
     double compute = 0;
     double data_wait = 0;
@@ -47,7 +48,7 @@ class RankWatch {
   std::vector<std::string> hosts_;
   Traffic of_step_;
   Thermometer thermometer_;    // empty on the CPU
-  std::int64_t computed_ = 0;  // steps, including repeated ones
+  std::int64_t computed_ = 0;  // number of steps computed, including repeats after an overflow
   double compute_s_ = 0;
   double exposed_s_ = 0;
   Totals before_;

@@ -18,22 +18,23 @@
 
 namespace winnow::train {
 
-// Writes the lines of metrics.jsonl, with the time since the first step. Collective: rank 0 writes,
-// and the others learn whether that succeeded.
+// Writes the lines of metrics.jsonl, with the time since the first step.
+// Collective  Rank 0 writes. The other ranks learn whether that succeeded.
 class RunLog {
  public:
   RunLog(comm::Communicator& comm, const BatchLayout& batches) : comm_(comm), batches_(batches) {}
 
-  // Destinations, and what all lines have in common.
+  // Where lines are written, and what all lines have in common.
   struct Place {
     std::filesystem::path metrics;
-    std::filesystem::path events;  // folder of an EventFile with the same content; empty: none
-    std::filesystem::path ranks;   // ranks.json
-    std::string run_id;            // is part of every line
-    LineSink sink;                 // also receives each line; may be empty
+    // Folder for a TensorBoard event file with the same numbers; empty: none.
+    std::filesystem::path events;
+    std::filesystem::path ranks;  // ranks.json
+    std::string run_id;           // identifies the run; part of every line
+    LineSink sink;                // callback that also receives each line; may be empty
   };
-  // Appends to an existing log, without what the run repeats, see MetricsLog. `wall` continues from
-  // the last line.
+  // Opens the log for appending. Removes lines of steps that a resumed run computes again, see
+  // MetricsLog. `wall` (seconds of training) continues from the last line.
   void open(const Place& place, std::int64_t first_step, bool evaluates_again);
 
   Throughput& throughput() noexcept { return throughput_; }
@@ -41,12 +42,13 @@ class RunLog {
 
   void write(std::int64_t step, const std::map<std::string, double>& values,
              const std::map<std::string, std::string>& texts = {});
-  // Writes the line of an interval: `values`, and a summary of the ranks. The figures of each rank
-  // go to ranks.json, which is written soon, and at the end.
+  // Writes the line that ends a logging interval: `values`, and a summary of the ranks' figures.
+  // Also updates ranks.json in the background, and once more at the end.
   void write_interval(std::int64_t step, std::map<std::string, double> values,
                       const RankTable& ranks);
-  void write_shuffle(const pipeline::ShuffleQuality& quality);  // rank 0 only; not collective
-  // `digest`: of this rank's part of the step's batch.
+  // Writes the quality of a partial shuffle. Call it on rank 0 only; not collective.
+  void write_shuffle(const pipeline::ShuffleQuality& quality);
+  // Writes the digest of a global batch. `digest`: that of this rank's part of the batch.
   void write_digest(std::int64_t step, std::uint64_t digest);
 
   // Makes everything written durable. Rank 0 only; not collective. Another thread may write
@@ -59,9 +61,9 @@ class RunLog {
 
   comm::Communicator& comm_;
   BatchLayout batches_;
-  std::optional<MetricsLog> lines_;  // on rank 0
-  std::optional<EventFile> events_;  // on rank 0, if requested
-  std::optional<NewestFile> ranks_;  // on rank 0: ranks.json
+  std::optional<MetricsLog> lines_;  // writer of metrics.jsonl; on rank 0 only
+  std::optional<EventFile> events_;  // writer of the event file; on rank 0 only, if requested
+  std::optional<NewestFile> ranks_;  // writer of ranks.json; on rank 0 only
   Place place_;
   Throughput throughput_;
 };

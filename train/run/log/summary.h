@@ -7,13 +7,13 @@
 
 namespace winnow::train {
 
-// A run as a CSV table. Empty if nothing was logged.
+// Returns a run's metrics as a CSV table. Empty if nothing was logged.
 //
-// Rows     One for each epoch, at the first line after its end, and one for each evaluation; in
-//          step order.
-// Columns  step, epoch, wall, then every name that `rows` have.
-// Values   Of what was logged since the previous row: the mean over the steps for train.loss and
-//          train.top1, the last value for others.
+// Rows     In step order: one for each epoch, at the first line after its end, and one for each
+//          evaluation.
+// Columns  step, epoch, wall, then every name that occurs in `rows`.
+// Values   train.loss and train.top1: the mean over the steps since the previous row. Others: the
+//          last value since the previous row.
 std::string summary_csv(const std::vector<MetricsRow>& rows);
 
 }  // namespace winnow::train

@@ -5,14 +5,15 @@
 
 namespace winnow::train {
 
-// Images per second of a run: in total, and since the last line of metrics. Pauses (checkpoints,
-// evaluation) are excluded.
+// Measures images per second, over the whole run and since the last line of metrics. Pauses for
+// checkpoints and evaluation are excluded.
 class Throughput {
  public:
-  // Starts the clock, before the step after `first_step`.
+  // Starts the clock when `first_step` steps are done. `images_of_step`: images that all ranks
+  // process in one step.
   void begin(std::int64_t first_step, std::int64_t images_of_step);
 
-  double seconds() const;  // since begin(), including pauses
+  double seconds() const;  // seconds since begin(), including pauses
   double of_run(std::int64_t step) const;
   double of_interval(std::int64_t step) const;
   void begin_interval(std::int64_t step);

@@ -10,21 +10,23 @@
 
 namespace winnow::train {
 
-// Returns `net` with the text of its file, if it is described by one.
+// Returns `net`. If a file describes it, the result also has the file's text.
 NetChoice read_net(const NetChoice& net);
 
-// The net of a run in the folder `run`. With `resume`, it has the description in the run's
-// config.json, even if the file has changed since or is gone.
+// Returns the net of the run in folder `run`. With `resume`, its description is read from the run's
+// config.json, even if the original file has changed or is gone.
 //
 // Throws  As read_net_file(). FormatError: the config.json of a resumed run is damaged.
 NetChoice net_of_run(const NetChoice& net, const std::filesystem::path& run, bool resume);
 
-// As net_of_run(), read on rank 0. `note` receives a sentence if the file has changed. Collective.
+// As net_of_run(), but read on rank 0 and sent to all. Collective. `note` receives a sentence if
+// the file that describes the net has changed.
 NetChoice choose_net(const NetChoice& given, const RunOptions& run, comm::Communicator& comm,
                      const std::function<void(std::string)>& note);
 
-// The micro-batch of `batch`. 0 stands for the default; for a resumed run that began with an older
-// version's default, for that one. Collective.
+// Returns the micro-batch size to use. Collective.
+// batch  If batch.micro_batch is 0: the default; or, for a resumed run that began with an older
+//        version's default, that older default.
 std::int64_t choose_micro_batch(const BatchOptions& batch, const RunOptions& run,
                                 comm::Communicator& comm);
 

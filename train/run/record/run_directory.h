@@ -15,48 +15,52 @@
 
 namespace winnow::train {
 
-// The folder into which a run writes. Order of calls: find(), begin(), use_plan(),
-// restore_newest_checkpoint(). They are collective: rank 0 accesses the disk and shares the
-// results. Then rank 0 saves checkpoint_of() repeatedly.
+// The folder into which a run writes.
+// Order of calls  find(), begin(), use_plan(), restore_newest_checkpoint(). Then rank 0 calls
+//                 checkpoint_of() for each checkpoint.
+// Collective      The first four: rank 0 accesses the disk and shares the results.
 class RunDirectory {
  public:
   RunDirectory(std::filesystem::path path, comm::Communicator& comm,
                std::function<void(std::string)> note)
       : path_(std::move(path)), comm_(comm), note_(std::move(note)) {}
 
-  // Checks whether a run with `config` can start in the folder, or with `resume` be resumed. A
-  // resumed run is locked. Writes nothing.
+  // Checks whether a run with configuration `config` can start in the folder, or with `resume`
+  // continue there. Locks a resumed run. Writes nothing.
   //
-  // Out     The plan of a resumed run. With `replan`, a damaged one counts as none.
+  // Out     The plan of a resumed run; nullopt for a new run. With `replan`, a damaged plan counts
+  //         as none.
   // Throws  UsageError: the folder holds something else, a run without `resume`, a run with another
-  //         config, or a run that another process is using.
+  //         configuration, or a run that another process is using.
   std::optional<RunPlan> find(const std::string& config, bool resume, bool replan);
 
   // Whether find() found a run to resume. The same on every rank.
   bool goes_on() const noexcept { return goes_on_; }
 
-  // Unless find() found a run to resume: creates the folder and its config.json, and locks it.
-  // Throws UsageError if another process was faster.
+  // Creates the folder and its config.json, and locks it. Does nothing if find() found a run to
+  // resume.
+  // Throws  UsageError if another process was faster.
   void begin(const std::string& config);
 
-  // Makes `plan` the plan of the run, instead of a different one from find(). Throws UsageError if
-  // they must not differ (compare_plans).
+  // Makes `plan` the plan of the run, in place of the one from find().
+  // Throws  UsageError if the two differ in a way that compare_plans() forbids.
   void use_plan(RunPlan plan, bool replan);
 
   // Reads the newest intact checkpoint into `model` on all ranks, and reports damaged ones that it
-  // skips. Without a checkpoint, the other ranks receive rank 0's model.
+  // skips. Without a checkpoint, all ranks receive rank 0's model.
   //
-  // Out     The state saved with it; nullopt at the start of a run.
+  // Out     The state saved with the checkpoint; nullopt at the start of a run.
   // keep    As for train::save_checkpoint().
-  // Throws  UsageError: a checkpoint made under another plan, without `replan`. FormatError: a
-  //         state that no run with `batches` can have.
+  // Throws  UsageError: the checkpoint was made under another plan, without `replan`. FormatError:
+  //         a state that no run with `batches` can have.
   std::optional<RunState> restore_newest_checkpoint(Model& model, const BatchLayout& batches,
                                                     bool replan, int keep);
 
-  // A copy of `model` after state.step steps, with the current plan. Not collective.
+  // Returns what a checkpoint after state.step steps stores: a copy of `model`, `state`, and the
+  // digest of the current plan. Not collective.
   Checkpoint checkpoint_of(RunState state, const Model& model) const;
 
-  // Identifies the run: 16 random hex digits, drawn once. On rank 0, after begin().
+  // Identifier of the run: 16 random hex digits, drawn once. Valid on rank 0, after begin().
   const std::string& run_id() const noexcept { return run_id_; }
 
   std::filesystem::path checkpoints() const { return path_ / "checkpoints"; }
@@ -75,10 +79,10 @@ class RunDirectory {
   std::filesystem::path path_;
   comm::Communicator& comm_;
   std::function<void(std::string)> note_;  // sink for user-facing messages
-  Fd lock_;                                // rank 0: held as long as the run lasts
-  std::string run_id_;                     // rank 0
+  Fd lock_;             // lock on the folder, held by rank 0 as long as the run lasts
+  std::string run_id_;  // rank 0
   bool goes_on_ = false;
-  std::string stored_plan_;  // its text; rank 0
+  std::string stored_plan_;  // text of the stored plan.json; on rank 0
   RunPlan plan_;
   std::string plan_digest_;
 };

@@ -15,15 +15,15 @@
 
 namespace winnow::train {
 
-// Saves a run in the background: the content of a checkpoint is copied, and a thread of rank 0
-// writes it while training continues. Lines logged before a checkpoint are durable before it, so a
-// run resumed from it repeats no line.
+// Saves checkpoints in the background: save() copies the state, and a thread of rank 0 writes it
+// while training continues. Lines logged before a checkpoint become durable before it, so a resumed
+// run repeats no line.
 //
-// board       Knows from the start which checkpoint is already durable; 0: none.
-// Memory      On rank 0, while one is written: MemoryNeeds::checkpoint.
-// Errors      An error of a write is thrown on all ranks by the next save() or finish(). If
-//             failed() is true, call finish().
-// Lifetime    The constructor's arguments must outlive this.
+// board       Knows at construction which checkpoint is already durable; 0: none.
+// Memory      While a checkpoint is written, rank 0 holds MemoryNeeds::checkpoint more bytes.
+// Errors      A failed write is thrown on all ranks by the next save() or finish(). If failed() is
+//             true, call finish().
+// Lifetime    The constructor's arguments must outlive this object.
 // Destructor  Waits for the write in progress.
 class RunSaver {
  public:
@@ -37,7 +37,8 @@ class RunSaver {
         saved_(board.saved()),
         writer_(directory.checkpoints()) {}
 
-  // As long as this lives, training is paused for a checkpoint.
+  // While an object of this class lives, training is paused for a checkpoint. The pause is not
+  // counted as training time.
   class Hold {
    public:
     explicit Hold(RunSaver& saver) : saver_(saver) {}
@@ -49,23 +50,25 @@ class RunSaver {
     RunSaver& saver_;
     const std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
   };
-  // Starts such a pause, to gather the content of a checkpoint.
+  // Starts a pause of training in which the content of a checkpoint is gathered.
   Hold begin();
 
-  // Copies `model` after state.step steps, once the previous checkpoint is durable. Collective.
+  // Copies `model` after state.step steps, as soon as the previous checkpoint is durable.
+  // Collective.
   //
-  // census   Text of RUN/census.json, which is written before the checkpoint; rank 0's.
-  // Durable  When this returns, only for the first checkpoint of a run, so that all ranks know one
-  //          to resume from, and for one that is_best().
+  // census   Text of RUN/census.json, on rank 0. It is written before the checkpoint.
+  // Durable  On return only for the first checkpoint of a run, so that all ranks know one to resume
+  //          from, and for one that is_best().
   void save(const RunState& state, const Model& model, std::string census);
 
-  // Waits until everything saved is durable. Collective.
+  // Waits until all saved checkpoints are durable. Collective.
   void finish();
 
-  // On rank 0: whether a checkpoint could not be written. Never blocks.
+  // Whether writing a checkpoint failed. Meaningful on rank 0. Never blocks.
   bool failed() const noexcept { return writer_.failed(); }
 
-  // Adds the cost of checkpoints: "checkpoint.held_time", and on rank 0 "checkpoint.cpu_time".
+  // Adds the seconds spent on checkpoints to `values`: "checkpoint.held_time", and on rank 0
+  // "checkpoint.cpu_time".
   void add_costs(std::map<std::string, double>& values) const;
 
  private:
@@ -78,7 +81,7 @@ class RunSaver {
   int keep_;
   double held_seconds_ = 0;
   std::int64_t saved_;       // step of the newest checkpoint; 0: none yet
-  CheckpointWriter writer_;  // used by rank 0 alone; last, so that it is destroyed first
+  CheckpointWriter writer_;  // used by rank 0 alone; the last member, so that it is destroyed first
 };
 
 }  // namespace winnow::train

@@ -13,7 +13,7 @@
 
 namespace winnow::train {
 
-// Limit for the steps of a run: every smaller number is exact in a double.
+// Upper limit for the number of steps of a run: all smaller integers are exact in a double.
 inline constexpr std::int64_t kMostSteps = std::int64_t{1} << 53;
 
 // Mean loss over some steps.
@@ -29,18 +29,18 @@ struct LossMean {
 };
 
 struct RunLosses {
-  LossMean interval;      // since the last line of metrics
-  LossMean epoch;         // in the current epoch
-  double last_epoch = 0;  // mean over the last complete epoch
+  LossMean interval;      // mean since the last line of metrics
+  LossMean epoch;         // mean so far in the current epoch
+  double last_epoch = 0;  // mean loss over the last complete epoch
 };
 
-// Figures of a local head since the last line of metrics.
+// Results of one local head (auxiliary classifier of a stage) since the last line of metrics.
 struct HeadInterval {
   LossMean loss;
-  double correct = 0;  // among the images of RunState::interval_hits
+  double correct = 0;  // correct predictions, among the same images as RunState::interval_hits
 };
 
-// Counts correct predictions for training images.
+// Counts correct predictions among training images.
 struct HitCount {
   double correct = 0;
   double samples = 0;
@@ -48,40 +48,43 @@ struct HitCount {
   double top1() const noexcept { return samples > 0 ? correct / samples : 0; }
 };
 
-// The run that wrote a checkpoint.
+// The process group that wrote a checkpoint.
 struct RunWriter {
   std::uint64_t seed = 0;
   int ranks = 1;
   std::string plan;  // digest of the plan.json in use
 };
 
-// The state of a run besides model and optimiser: a checkpoint's state.json. Equal on all ranks.
-// With it, the model and the data, a resumed run does exactly what it would have done.
+// The state of a run besides model and optimiser: state.json of a checkpoint. Equal on all ranks.
+// With it, the model and the data, a resumed run continues exactly as if it had never stopped.
 struct RunState {
   std::int64_t step = 0;  // number of steps done
-  double epoch = 0;       // the same in epochs
+  double epoch = 0;       // epochs done, with a fraction
   RunWriter writer;
-  bool evaluated = true;  // if the step ends an epoch: whether it was evaluated
+  bool evaluated = true;  // false: the evaluation due at this step is left to the resumed run
   RunLosses losses;
-  HitCount interval_hits;                    // since the last line of metrics
-  std::map<std::string, std::int32_t> sums;  // GradientSum::state
-  std::vector<EpochCensus> census{};         // a row for each epoch that has begun
-  std::optional<BestEvaluation> best{};      // for runs that keep the best checkpoint
-  std::vector<LossScale> loss_scales{};      // adaptive ones: one, or one for each stage
-  std::vector<HeadInterval> heads{};         // for nets with local updates
+  HitCount interval_hits;  // correct training predictions since the last line of metrics
+  // State of the gradient sums, as from GradientSum::state.
+  std::map<std::string, std::int32_t> sums;
+  std::vector<EpochCensus> census{};  // samples seen: a row for each epoch that has begun
+  // Best evaluation so far; only for runs that keep the best checkpoint.
+  std::optional<BestEvaluation> best{};
+  std::vector<LossScale> loss_scales{};  // adaptive loss scales of f16: one, or one for each stage
+  std::vector<HeadInterval> heads{};  // a row for each local head; only for nets with local updates
 };
 
-// Whether the newest evaluation, at this step, is the best of the run so far.
+// Whether the evaluation at this step is the best of the run so far.
 inline bool is_best(const RunState& state) { return state.best && state.best->step == state.step; }
 
 std::string to_text(const RunState& state);
 
-// Parses the result of to_text(). Type and range of every number are checked. Throws FormatError
-// naming `where` and the field.
+// Parses a text made by to_text(), and checks type and range of every number.
+// Throws  FormatError, which names `where` and the field.
 RunState parse_state(const std::string& text, const std::string& where);
 
-// Throws FormatError naming `where` for a state that no run with these batches can have: more steps
-// than the run has, or a wrong number of begun epochs.
+// Checks that a run with these batches can have this state: not more steps than the run has, and
+// the right number of begun epochs.
+// Throws  FormatError, which names `where`.
 void check_state(const RunState& state, const BatchLayout& batches, const std::string& where);
 
 }  // namespace winnow::train

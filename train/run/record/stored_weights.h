@@ -14,28 +14,29 @@
 
 namespace winnow::train {
 
-// For weights from a file. A run has this information itself.
+// Options needed to use weights from a file. For a run they are stored in its folder.
 struct FileNetOptions {
-  NetChoice net;                      // or a file that load_weights() reads
-  int image_side_px = 0;              // as in DataOptions
-  std::optional<int> eval_resize_px;  // as in DataOptions; nullopt: no margin
+  NetChoice net;          // name of a built-in net, or a file that describes one
+  int image_side_px = 0;  // side of the net's input in pixels, as in DataOptions
+  // Shorter side before the crop of evaluation, as in DataOptions; nullopt: the side of the crop.
+  std::optional<int> eval_resize_px;
 };
 
-// A net with the weights of a safetensors file that has torchvision's names.
+// A net with the weights of a safetensors file that has torchvision's tensor names.
 struct StoredWeights {
-  StoredConfig config;  // with its setup and eval_resize_px
+  StoredConfig config;  // only `setup` and `eval_resize_px` are set
   Graph graph;          // for inference
   Model model;
-  InitialWeights from;  // how the file was used
+  InitialWeights from;  // which tensors the file provided
 };
 
-// How the weights are used: with a classifier for the cache's classes, or without classes.
+// Whether weights from a file classify the cache's classes, or only compute features.
 enum class FileUse { kClasses, kFeatures };
 
-// Fits the net to the images of the cache described by `info`, as a training on it would, and reads
-// the file.
-// Throws UsageError if no net is named, or if net and file do not match; otherwise as
-// load_initial_weights().
+// Fits the net to the images described by `info`, as for training on that cache, and reads the
+// weights from `file`.
+// Throws  UsageError if no net is named, or if net and file do not match; otherwise as
+//         load_initial_weights().
 StoredWeights load_weights(const std::filesystem::path& file, const FileNetOptions& options,
                            const std::filesystem::path& cache, const pipeline::DatasetInfo& info,
                            FileUse use);

@@ -17,76 +17,82 @@
 
 namespace winnow::train {
 
-// The graphs that a job's run compiles.
+// The graphs that a training job compiles.
 struct JobGraphs {
-  Graph training;  // differentiated for the trained tensors of `model`
+  Graph training;  // forward, loss and gradients of the trained tensors
   Graph inference;
-  std::int64_t total_steps = 1;  // steps of the run, on which updates of the weights may depend
-  int loss_scales = 1;           // number of stages, if each has its own loss scale
+  std::int64_t total_steps = 1;  // number of steps of the run, which weight updates may depend on
+  int loss_scales = 1;  // number of loss scales: that of the stages if each has its own, else 1
 };
 JobGraphs graphs_of(const Job& job, const Model& model);
 
-// The graphs that a rank of this stage compiles: for training the stage, for inference the whole
-// net.
+// Returns the graphs that a rank of pipeline stage `stage` compiles: for training that stage alone,
+// for inference the whole net.
 JobGraphs at_stage(const JobGraphs& graphs, int stage);
 
-// Evaluation lanes, with `threads` threads each.
+// The lanes (replicas of the program) that evaluate micro-batches in parallel, with `threads`
+// threads each.
 struct InferenceLanes {
   int lanes = 1;
   int threads = 1;
 };
-// Evaluation uses all threads. In a reproducible run no lane has more threads than a training lane,
-// on any machine, because the number of threads affects the bits of a micro-batch.
+// Divides all threads of a rank into evaluation lanes (parallel replicas of the program).
+// In a reproducible run no lane gets more than `lane_threads` threads, because the number of
+// threads affects the bits of a micro-batch's results.
 InferenceLanes inference_lanes(const Job& job, const ExecutionOptions& options, int lane_threads,
                                bool is_on_cpu, int ranks);
 
-// A user-facing sentence if layers have no fast kernel in the backend's library: their number, and
-// an example.
+// Returns a user-facing sentence if the backend's library has no fast kernel for some layers: their
+// number, and an example.
 std::optional<std::string> note_on_kernels(const KernelChoices& kernels);
 
-// How an engine computes on this rank.
+// How an engine computes on one rank.
 struct EnginePlan {
-  Numerics numerics;  // kernels that it names are imposed, if the backend supports it
+  Numerics numerics;  // types, and kernels to impose if the backend supports it
   Execution execution;
-  int evaluation_threads = 1;  // for each lane
-  double loss_scale = 0;       // see ExecutionOptions
+  int evaluation_threads = 1;  // threads of each evaluation lane (replica of the program)
+  double loss_scale = 0;       // fixed loss scale of f16; 0: adaptive, see ExecutionOptions
 };
 
-// A job's net on a backend: its weights, compiled programs, and the executor of steps. Compiling
-// neither communicates nor accesses files.
+// A net ready to train on a backend: its weights, compiled programs, and the executor of steps.
+// Compiling neither communicates nor accesses files.
 class Engine {
  public:
-  // Updates weights according to `recipe`. `backend` and `comm` must outlive this.
+  // Compiles `graphs`. Weights are updated according to `recipe`. `backend` and `comm` must outlive
+  // this object.
   Engine(const JobGraphs& graphs, const RecipeOptions& recipe, EnginePlan plan, Backend& backend,
          comm::Communicator& comm, Model model);
 
-  // The kernels of training. Those of evaluation depend on each rank's own threads and change no
-  // weight.
+  // The kernels chosen for training. The kernels for evaluation are left out: they depend on each
+  // rank's own threads, and change no weight.
   KernelChoices kernels() const { return programs_.front()->choices(); }
 
   StepExecutor& executor() noexcept { return *executor_; }
-  // Lanes for evaluate().
+  // The programs that evaluate() runs in parallel.
   std::span<const std::unique_ptr<Program>> inference() const noexcept { return inference_; }
 
-  // The weights on the host. Between load_model() and store_model(), only the backend has the
-  // newest ones.
+  // The weights on the host. Between load_model() and store_model() they are out of date: only the
+  // backend has the newest ones.
   Model& model() noexcept { return model_; }
   const Model& model() const noexcept { return model_; }
-  void load_model() { weights_->load(); }    // after changes of model()
-  void store_model() { weights_->store(); }  // before model() is read
+  // Copies the weights of model() to the backend, after they were changed.
+  void load_model() { weights_->load(); }
+  // Copies the weights from the backend to model(), before it is read.
+  void store_model() { weights_->store(); }
 
-  // The current L2 norm of all parameters together. Copies them to the host.
+  // Returns the L2 norm of all parameters together. Copies them from the backend to the host.
   double weight_norm();
 
-  // Swaps moving averages and weights, on the backend too: once before evaluating the averages, and
-  // once after.
+  // Swaps the weights with their moving averages, on the backend too. Call it before evaluating the
+  // averages and again afterwards.
   bool has_ema() const noexcept { return !model_.tensors.front().ema.empty(); }
   void swap_ema();
 
  private:
   Model model_;
-  std::unique_ptr<WeightStore> weights_;            // holds model_
-  std::vector<std::unique_ptr<Program>> programs_;  // a training program for each lane
+  std::unique_ptr<WeightStore> weights_;  // owns the weights on the backend, and refers to model_
+  // Training programs, one for each lane (parallel replica).
+  std::vector<std::unique_ptr<Program>> programs_;
   std::vector<std::unique_ptr<Program>> inference_;
   std::unique_ptr<StepExecutor> executor_;
 };

@@ -25,27 +25,29 @@ namespace winnow::train {
 class Backend;
 
 struct EvaluationSet {
-  pipeline::SampleSet samples;   // empty if the cache has no such split
-  std::vector<SampleId> leaked;  // ascending
-  // For these samples, see several_labels().
+  pipeline::SampleSet samples;   // samples of the split; empty if the cache has no such split
+  std::vector<SampleId> leaked;  // samples with a duplicate in training, ascending
+  // Labels of `samples`, if an image may have several (several_labels()); else nullopt.
   std::optional<pipeline::SampleLabels> several_labels{};
 };
 
-// The samples of a job: for training, in order, and for evaluation.
+// The samples of a job: for training, in the order of the stream, and for evaluation.
 struct JobData {
   pipeline::Source source;
   std::filesystem::path folder;  // the cache's folder
-  std::string selection;         // its name; empty: everything
-  pipeline::DatasetInfo info;    // with classes in the order of the run
-  // Maps labels of the cache to those of the run, see run_order.h; empty: they are equal.
+  std::string selection;         // name of the selection; empty: all samples
+  pipeline::DatasetInfo info;    // description of the cache, with classes in the order of the run
+  // For each label of the cache, the label in the run (run_order.h). Empty: they are equal.
   std::vector<std::int32_t> label_of{};
-  std::shared_ptr<const pipeline::Sampler> sampler;         // draws the training samples
-  std::optional<pipeline::ShuffleQuality> shuffle_quality;  // for a partial shuffle; on rank 0
-  std::map<Split, EvaluationSet> evaluation_sets;           // for kVal and kTest
+  std::shared_ptr<const pipeline::Sampler> sampler;  // draws the training samples
+  // How well a partial shuffle mixes; only for a partial shuffle, on rank 0.
+  std::optional<pipeline::ShuffleQuality> shuffle_quality;
+  std::map<Split, EvaluationSet> evaluation_sets;  // samples of kVal and kTest
 };
 
 // Everything about a training job that is decided before anything is compiled. Later, only records
-// of already open shards are read from the cache, so one job sees one cache.
+// of already open shards are read from the cache, so a job never sees a cache that was replaced
+// meanwhile.
 struct Job {
   JobData data;
   NetSetup setup;
@@ -53,15 +55,17 @@ struct Job {
   Graph forward;
   bool sync_bn = false;  // batch norms use the whole batch in training
   BatchLayout batches;
-  RankStages ranks;          // the stages of the job's ranks
-  pipeline::Recipe augment;  // for training images, see recipe_of()
-  int eval_resize_px = 0;    // see eval_resize_of()
-  std::string tta;           // test-time augmentation; empty: none
-  std::string config;        // text of config.json
+  RankStages ranks;          // how the ranks are divided among the stages of a pipeline
+  pipeline::Recipe augment;  // recipe for training images, see recipe_of()
+  // Shorter side before the crop of evaluation, in pixels, see eval_resize_of().
+  int eval_resize_px = 0;
+  std::string tta;     // name of the test-time augmentation; empty: none
+  std::string config;  // text of config.json
 };
 
-// Adds to a job, whose data are known, everything that options and data determine, except the
-// batches: the net and more. Throws UsageError.
+// Fills in everything that options and data determine: net, recipes and forward graph, but not the
+// batches. `job.data` must be complete.
+// Throws  UsageError.
 void take_net(const TrainOptions& options, Job& job);
 
 // Opens the cache, looks up samples, fits the net. Collective.
@@ -70,7 +74,7 @@ void take_net(const TrainOptions& options, Job& job);
 //         differ in program, options, cache or instruction set.
 Job open_job(const TrainOptions& options, const Backend& backend, comm::Communicator& comm);
 
-// Messages for the user about the job's data before it starts. Complete on rank 0.
+// Returns user-facing notes about the job's data, for before it starts. Complete on rank 0 only.
 std::vector<std::string> notes_on_data(const Job& job);
 
 }  // namespace winnow::train

@@ -8,14 +8,16 @@
 
 namespace winnow::train {
 
-// Measures all kernels that `backend` has for the layers of `graph`, on one lane that has nothing
-// beside it, in the net as it runs.
+// Measures all kernels that `backend` offers for the layers of `graph`. They run within the whole
+// net, on a single lane (replica of the program), with nothing else running.
 //
-// Turns    each kernel once in a round of all; what takes twice the fastest is measured once
-// Seconds  of CPU of the thread, where the lane has one; else of the clock
-// Memory   that of a lane, meanwhile
-// In       `goes_on`: asked before each turn behind the first round, which ends it. May be empty
-// Out      by the name of the layer; empty: the backend tells no kernels
+// rounds   Each round measures every kernel once. A kernel whose median exceeds twice the fastest
+//          is left out after the first round.
+// goes_on  Called before each measurement after the first round; false ends the measurements. May
+//          be empty.
+// Out      Seconds by layer name: CPU time of the thread if the lane has one thread, else wall
+//          time. Empty if the backend lists no kernels.
+// Memory   Needs the memory of one lane meanwhile.
 std::vector<LayerTimes> measure_kernels(Backend& backend, const Graph& graph,
                                         const CompileOptions& options, int rounds,
                                         const std::function<bool()>& goes_on);

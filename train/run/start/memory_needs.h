@@ -10,16 +10,17 @@
 
 namespace winnow::train {
 
-// Memory estimate for `job` on this rank in lanes of `lane_threads` threads, before weights are
-// allocated. Chooses kernels, but does not keep the estimated memory.
-// writes  Whether this rank writes checkpoints.
-// On a GPU, only host memory counts.
+// Estimates the memory of `job` on this rank, before weights are allocated. Chooses kernels, but
+// does not keep the estimated memory. On a GPU, only host memory counts.
+// lane_threads  Threads of each lane (parallel replica of the program).
+// writes        Whether this rank writes checkpoints.
 MemoryNeeds memory_needs(const ExecutionOptions& options, const Job& job, const JobGraphs& graphs,
                          Backend& backend, int lane_threads, bool writes);
 
-// Memory limit of this rank in bytes, including what it already holds: its share of what the
-// machine and the control group leave to the `local_ranks` of this machine, and at most `limit`. 0:
-// no limit.
+// Returns the memory limit of this rank in bytes, including what it already holds. It is an equal
+// share of what the machine and the control group have left, for `local_ranks` ranks on this
+// machine.
+// limit  Upper bound in bytes; 0: none.
 std::size_t memory_for_rank(int local_ranks, std::size_t limit = 0);
 
 }  // namespace winnow::train

@@ -11,10 +11,11 @@
 
 namespace winnow::train {
 
-// A program bound to memory of its own and ready to run: inputs are zeros, weights random.
+// A compiled program with its own memory, ready to run: inputs are zeros, weights are random. For
+// measurements.
 class ReadyProgram {
  public:
-  // `backend` outlives it.
+  // `backend` must outlive this object.
   ReadyProgram(Backend& backend, const Graph& graph, const CompileOptions& options);
 
   Program& operator*() noexcept { return *program_; }

@@ -11,9 +11,10 @@
 
 namespace winnow::train {
 
-// The labels of samples for a sigmoid loss, if a sample has none or several; otherwise nullopt.
+// Reads the labels of samples for a sigmoid loss, if any sample has none or several labels;
+// otherwise returns nullopt.
 //
-// what      Kind of samples, such as "training images".
+// what      Kind of samples for messages, such as "training images".
 // label_of  As for read_labels().
 // Throws    UsageError: a sample has no label, unless loss.allow_unlabelled treats it as an image
 //           of no class; or loss.allow_unlabelled with a loss that is not a sigmoid one.

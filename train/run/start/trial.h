@@ -12,39 +12,46 @@
 
 namespace winnow::train {
 
-// The part of a run that a trial executes.
+// Size and extent of a trial, which runs a few steps of a training.
 struct TrialShape {
   std::int64_t micro_batch = 1;
-  std::int64_t micro_batches = 1;  // in a step of a rank; fewer than in the run if that has many
+  // Micro-batches of a rank in each trial step; may be fewer than in a real step.
+  std::int64_t micro_batches = 1;
   int lane_threads = 1;
-  int most_steps = 12;         // measured, after one warm-up step; at least two
+  int most_steps = 12;  // maximum number of measured steps, after one warm-up step; at least 2
   double least_seconds = 0.5;  // minimum total time of the measured steps
-  bool evaluates = false;      // also measures a micro-batch of evaluation
-  bool by_node = false;  // also measures each node, on a single lane with nothing running beside it
+  bool evaluates = false;      // also measure a micro-batch of evaluation
+  // Also measure each node of the graph, on a single lane (replica of the program) with nothing
+  // else running.
+  bool by_node = false;
 };
 
-// Measurements of a run.
+// Measurements of a trial.
 struct Trial {
   StepForm form;
-  double took_seconds = 0;           // all of it
-  double start_seconds = 0;          // choosing kernels, compiling programs, creating weights
-  std::vector<StepSeconds> steps{};  // divided into parts
-  double load_wall = 0;              // for the first batch, while nothing else is computed
-  double load_cpu = 0;               // the same, over all cores
-  double evaluation_seconds = 0;     // for a micro-batch on an evaluation lane
+  double took_seconds = 0;   // wall time of the whole trial
+  double start_seconds = 0;  // wall time to choose kernels, compile programs and create weights
+  std::vector<StepSeconds> steps{};  // times of each measured step, divided into parts
+  double load_wall = 0;  // seconds to load the first batch, while nothing else is computed
+  double load_cpu = 0;   // CPU seconds to load the first batch, over all cores
+  // Seconds of a micro-batch on an evaluation lane (replica of the program).
+  double evaluation_seconds = 0;
   int evaluation_lanes = 1;
-  double others_cores = 0;          // cores that other work kept busy meanwhile
-  std::vector<double> node_ends{};  // see measure_node_ends()
+  double others_cores = 0;          // mean number of cores that other processes kept busy meanwhile
+  std::vector<double> node_ends{};  // seconds until each node ends, see measure_node_ends()
 };
 
-// Takes the first steps of a run of `job` and discards them. They run as in the real run: in its
-// lanes, on its ranks, with its loader if the job has a cache; but with a learning rate of 0.
-// Nothing is written. Needs the memory of the run meanwhile. Collective.
-// Throws UsageError: not enough memory on some rank.
+// Runs the first steps of `job`, measures them, and discards the results. Collective.
+// As in the real run: lanes, ranks, and the loader if the job has a cache. The learning rate is 0.
+// Nothing is written.
+// Memory  Needs the memory of the run meanwhile.
+// Throws  UsageError: not enough memory on some rank.
 Trial try_steps(const ExecutionOptions& options, const Job& job, const TrialShape& shape,
                 Backend& backend, comm::Communicator& comm);
 
-// The parts of the one traced step in `record`, with `lanes` lanes. Pure.
+// Divides the time of the one traced step in `record` into parts. Pure.
+// lanes             Number of lanes (parallel replicas of the program).
+// waited_for_ranks  Seconds that the step waited for other ranks.
 StepSeconds parts_of(const TraceRecord& record, int lanes, double waited_for_ranks);
 
 }  // namespace winnow::train

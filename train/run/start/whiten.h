@@ -7,15 +7,16 @@
 
 namespace winnow::train {
 
-// Computes the filters of `model`'s tensors that have Init::kWhitening, from the first images of
-// the first epoch as evaluation sees them. Does nothing if there are none.
-// Collective  All ranks end with the same filters. No loader may prepare batches meanwhile.
-// Result      Depends only on data and seed.
+// Computes the whitening filters (tensors with Init::kWhitening) of `model` from the first images
+// of the first epoch, prepared as in evaluation. Does nothing if there are none.
+// Out         The same filters on all ranks. They depend only on data and seed.
 // threads     Number of decoding threads.
+// Collective  No loader may prepare batches meanwhile.
 void whiten(Model& model, const Job& job, int threads, comm::Communicator& comm);
 
-// Completes the weights with which a run starts, equally on all ranks: whitening filters, unless a
-// file gave weights; then the averages of the weights. Collective.
+// Completes the initial weights of a run, equally on all ranks. Collective.
+// Computes whitening filters, unless a file gave weights; then starts the moving averages of the
+// weights.
 void complete_weights(Model& model, const Job& job, const StartOptions& start, int threads,
                       comm::Communicator& comm);
 

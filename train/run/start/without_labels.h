@@ -5,25 +5,25 @@
 
 namespace winnow::train {
 
-// Whether a run's loss reads no labels. It compares views of each image, and there is nothing to
-// evaluate.
+// Whether the loss of a run reads no labels. Such a loss compares augmented views of each image,
+// and there is nothing to evaluate.
 bool learns_without_labels(const LossOptions& loss);
 
-// Throws UsageError if options of such a run need labels or an evaluation, or views that are not
-// pairs. Accepts other runs.
+// Checks the options of a run whose loss reads no labels. Accepts all other runs.
+// Throws  UsageError: an option needs labels or an evaluation, or the views are not pairs.
 void check_without_labels(const Job& job, const DataOptions& data,
                           const EvaluationOptions& evaluation,
                           const pipeline::ClassWeights& weights);
 
-// The split that such a run trains on: train; or, if the cache has no train split, its images
-// without a split. With a selection: the same, among the images it keeps.
+// Returns the split to train on without labels: train; or, if the cache has no train split, the
+// images of no split. With a selection, only the images that it keeps count.
 Split split_without_labels(const DataOptions& options, const JobData& data);
 
-// Repeats each request for each view of its sample, adjacent to each other. Views are augmented as
-// if the sample occurred that often. Pure.
+// Repeats each request `views` times in a row, once for each augmented view of its sample. Views
+// are augmented as if the sample occurred that often. Pure.
 std::vector<pipeline::Request> in_views(const std::vector<pipeline::Request>& requests, int views);
 
-// The samples of a batch of views, each once. Pure.
+// Returns the samples of a batch of views, each once. Pure.
 std::vector<SampleId> samples_of_views(const std::vector<SampleId>& ids, int views);
 
 }  // namespace winnow::train
