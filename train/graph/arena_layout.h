@@ -7,15 +7,17 @@
 
 namespace winnow::train {
 
-// Memory layout of a graph's computed values: one arena, with offsets fixed before the first step.
-// Values with disjoint lifetimes share bytes. Inputs, parameters, buffers and graph outputs are
-// outside.
+// Memory layout of a graph's computed values: one arena (memory block), with offsets fixed before
+// the first step. Values with disjoint lifetimes share bytes. Inputs, parameters, buffers and graph
+// outputs are not in the arena.
 struct ArenaLayout {
   static constexpr std::size_t kOutside = static_cast<std::size_t>(-1);
   static constexpr std::size_t kAlignment = 64;
-  std::vector<std::size_t> offsets;  // for each value, in bytes; or kOutside
+  // For each value, its offset in the arena in bytes; kOutside: not in the arena.
+  std::vector<std::size_t> offsets;
   std::size_t arena_bytes = 0;
-  std::size_t lower_bound_bytes = 0;  // the largest sum of live values at any node
+  // Bytes of live values at the node with the most; no layout needs less.
+  std::size_t lower_bound_bytes = 0;
 };
 ArenaLayout lay_out_arena(const Graph& graph, DType compute);
 

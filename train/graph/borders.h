@@ -12,54 +12,58 @@ namespace winnow::train {
 
 // Where a forward graph can be cut in two.
 
-// A value that lies on every path from "pixels" to the loss, so that no skip connection crosses it.
-// Labels, sample weights, tensors and random keys do not count as paths.
+// A value that lies on every path from the input "pixels" to the loss, so that no skip connection
+// crosses it. Paths from labels, sample weights, tensors and random keys do not count.
 struct Border {
   ValueId value = -1;
-  std::size_t nodes = 0;  // nodes [0, nodes) compute it and everything before it
+  // Number of nodes before the cut: nodes [0, nodes) compute the value and everything before it.
+  std::size_t nodes = 0;
 
   friend bool operator==(const Border&, const Border&) = default;
 };
 
-// All borders of a forward graph in its order, including the image and the input of the loss.
-// Throws Error for a graph without pixels or a loss. Pure.
+// Finds all borders (places where the graph can be cut in two) of a forward graph, in execution
+// order. The image and the input of the loss are among them. Pure.
+// Throws  Error for a graph without pixels or a loss.
 std::vector<Border> find_borders(const Graph& forward);
 
-// The borders where a stage of a net may end. There are multiply-adds before and after each, and
-// between any two. If a layer, its norm and its activation all end in borders, it is the last of
-// them.
-// Errors as find_borders(). Pure.
+// Finds the borders where a stage of a net may end, so that every stage has multiply-adds. If a
+// layer, its norm and its activation all end in borders, only the last of the three counts. Pure.
+// Throws  As find_borders().
 std::vector<Border> stage_ends(const Graph& forward);
 
-// The cost of a range of nodes.
+// Cost of a range of nodes.
 struct Load {
   double multiply_adds = 0;
-  double bytes = 0;  // size of the values they compute, with 4 bytes for an f32 or compute element
-  std::int64_t parameters = 0;  // not counting those that an earlier node reads
+  // Size of the values that the nodes compute, with 4 bytes for an f32 or compute element.
+  double bytes = 0;
+  // Number of parameter elements, without those that a node before the range reads too.
+  std::int64_t parameters = 0;
 };
 Load load_of(const Graph& graph, std::size_t first_node, std::size_t last_node);
 
-// The border whose value has exactly this name, if there are multiply-adds before and after it;
-// else nullopt. Pure.
+// Finds the border whose value has exactly the name `value`. nullopt if there is none, or if no
+// multiply-adds come before or after it. Pure.
 std::optional<Border> find_border(const Graph& forward, std::string_view value);
 
-// The border where a stage of this name ends: find_border(); otherwise the last border of the
-// module "layer1" with multiply-adds before and after it. Pure.
-// Throws UsageError if nothing has that name, or if the module continues after its last border. The
-// message names the nearest border, or the first and the last one.
+// Finds the border where a stage called `name` ends. Pure.
+// In      The name of a value, as for find_border(); or of a module, such as "layer1", for its last
+//         border with multiply-adds before and after it.
+// Throws  UsageError if nothing has that name, or if the module continues after its last border.
+//         The message names the nearest border, or the first and the last one.
 Border border_called(const Graph& forward, std::string_view name);
 
-// Cuts a chain of pieces into `stages` so that the costliest stage is as cheap as possible. Pure.
+// Cuts a sequence of pieces into `stages` contiguous stages so that the costliest stage is as cheap
+// as possible. Exact, by dynamic programming. Pure.
 //
 // In   `cost[first][last - first - 1]`: cost of a stage of pieces [first, last). `stages`: from 1
 //      to the number of pieces.
-// Out  The last piece of each stage but the last, ascending; the earliest if there are ties.
-// Exact, by dynamic programming.
+// Out  The last piece of each stage except the final one, ascending; the earliest cuts in a tie.
 std::vector<std::size_t> choose_ends(const std::vector<std::vector<double>>& cost,
                                      std::size_t stages);
 
-// As choose_ends(), but the costliest two neighbouring stages together become as cheap as possible.
-// With one stage there is nothing to choose.
+// As choose_ends(), but minimises the cost of the costliest two neighbouring stages together. With
+// one stage there is nothing to choose.
 std::vector<std::size_t> choose_ends_of_neighbours(const std::vector<std::vector<double>>& cost,
                                                    std::size_t stages);
 

@@ -8,18 +8,18 @@
 
 namespace winnow::train {
 
-// The operands of one node as float64 numbers in memory order: images of rank 4 and their gradients
-// in NHWC, filters and their gradients in logical order. Outputs already have their size.
+// The operands of one node as float64 numbers in memory order. Images of rank 4 and their gradients
+// are in NHWC; filters and their gradients are in logical order. Outputs already have their size.
 class ReferenceOperands {
  public:
-  // `values` has the numbers of every value of the graph.
+  // `values` holds the numbers of every value of the graph, by ValueId.
   ReferenceOperands(const Graph& graph, const Node& node, std::span<std::vector<double>> values)
       : graph_(graph), node_(node), values_(values) {}
 
   std::size_t inputs() const { return node_.inputs.size(); }
   const std::vector<double>& in(std::size_t i) const { return numbers(node_.inputs[i]); }
   std::vector<double>& out(std::size_t i) const { return numbers(node_.outputs[i]); }
-  // nullptr unless `there`.
+  // Returns input i if `there` is true, else nullptr.
   const std::vector<double>* in_if(std::size_t i, bool there) const {
     return there ? &in(i) : nullptr;
   }
@@ -39,7 +39,7 @@ class ReferenceOperands {
   std::span<std::vector<double>> values_;
 };
 
-// Computes one node in float64: reads its inputs from `values` and assigns its outputs, which
+// Computes one node in float64. Reads its inputs from `values` and assigns its outputs there, which
 // already have their size.
 void interpret_node(const Graph& graph, const Node& node, std::span<std::vector<double>> values);
 

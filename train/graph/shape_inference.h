@@ -10,8 +10,8 @@
 
 namespace winnow::train {
 
-// The operands of a node to be added, and checks that operations share. Every check throws
-// ShapeError, naming the operation and the node.
+// The operands of a node that is to be added to a graph, and the checks that operations share.
+// Every check throws ShapeError, which names the operation and the node.
 class ShapeInference {
  public:
   ShapeInference(const Graph& graph, const Operation& op, const std::string& name,
@@ -28,24 +28,26 @@ class ShapeInference {
   void no_attributes() const;
 
   std::size_t inputs() const { return inputs_.size(); }
-  const Value& value(std::size_t i) const { return graph_.value(inputs_[i]); }  // input i
-  void arity(std::size_t wanted) const;  // requires that many inputs
-  // requires that many extents of input i
+  // The value that is input i.
+  const Value& value(std::size_t i) const { return graph_.value(inputs_[i]); }
+  void arity(std::size_t wanted) const;  // checks that the node has `wanted` inputs
+  // checks that input i has `wanted` dimensions, and returns its shape
   const Shape& rank(std::size_t i, std::size_t wanted) const;
-  // requires that storage of input i: bytes, or not
+  // Checks the storage of input i: bytes if `wanted` is kU8, otherwise not bytes.
   void storage(std::size_t i, Storage wanted) const;
-  void same_as(std::size_t i, const Shape& wanted) const;  // requires this shape, and not bytes
+  // Checks that input i has this shape and is not stored as bytes.
+  void same_as(std::size_t i, const Shape& wanted) const;
   void same(std::string_view what, const Shape& got, const Shape& wanted) const;
   void extent(std::string_view what, std::int64_t got, std::int64_t wanted) const;
-  // Number of positions of a window of `kernel` elements in `size` elements with zeros at both
-  // ends.
+  // windows() returns the number of positions of a window of `kernel` elements in `size` elements
+  // along one axis. Pads: how many zeros are added before and after these elements.
   struct Pads {
     std::int64_t before, after;
   };
   std::int64_t windows(std::int64_t size, std::int64_t kernel, std::int64_t stride,
                        const Pads& pads) const;
 
-  // An output value of the node, named "<node><suffix>".
+  // Returns an output value of the node, named "<node><suffix>".
   Value made(const std::string& suffix, Shape shape, Storage storage) const;
   Value computed(Shape shape) const { return made("", std::move(shape), Storage::kCompute); }
 

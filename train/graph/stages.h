@@ -6,24 +6,26 @@
 
 namespace winnow::train {
 
-// The stages of a graph with local losses. Stage k ends with the value that local loss k is `of`;
-// the last stage ends with the net's own loss. A graph without local losses is one stage.
+// The stages of a graph with local losses (auxiliary losses inside the net). Stage k ends with the
+// value to which local loss k belongs; the last stage ends with the net's own loss. A graph without
+// local losses is one stage.
 struct Stages {
   int count = 1;
-  // Stage of each value, from 0: the stage of the first loss that it leads to; -1 for values that
-  // lead to none, such as gradients.
+  // For each value, its stage, from 0: that of the first loss that depends on it. -1 for values on
+  // which no loss depends, such as gradients.
   std::vector<int> of_value;
-  // Stage of each node, from 0. A node that leads to no loss, as in a backward pass, belongs to the
-  // last stage that it reads anything from.
+  // For each node, its stage, from 0. A node on which no loss depends, as in a backward pass,
+  // belongs to the last stage from which it reads.
   std::vector<int> of_node;
 };
 
-// Finds the stages of a forward or differentiated graph. A head belongs to the stage before it.
-// Pure.
-// Throws Error for a graph without a loss.
+// Finds the stages of a forward or differentiated graph. A local head belongs to the stage before
+// it. Pure.
+// Throws  Error for a graph without a loss.
 Stages find_stages(const Graph& graph);
 
-// The outputs that are losses of the stages, in order: local ones, then the net's own.
+// Returns the outputs that are losses, in the order of the stages: local losses, then the net's
+// own.
 std::vector<Output> losses_of_stages(const Graph& graph);
 
 }  // namespace winnow::train

@@ -7,7 +7,7 @@
 
 namespace winnow::train {
 
-// The shortest decimal text that reads back as the same number.
+// Returns the shortest decimal text that reads back as the same number.
 template <class T>
 std::string number_text(T number) {
   std::array<char, 32> digits{};
@@ -15,7 +15,7 @@ std::string number_text(T number) {
   return {digits.data(), end};
 }
 
-// A list such as "[0.5,0.25]".
+// Returns a list of numbers as text, such as "[0.5,0.25]".
 template <class T>
 std::string list_text(const std::vector<T>& numbers) {
   std::string text = "[";
