@@ -10,7 +10,8 @@
 namespace winnow::train {
 
 // AdamW, as torch.optim.AdamW (Loshchilov and Hutter 2019, arXiv:1711.05101). In step t = 1, 2,
-// ...:
+// ..., for a weight w with gradient g, learning rate lr, weight decay wd, and moments m and v:
+//
 //   w = w (1 - lr wd)                                     (not for biases and batch norm)
 //   m = m + (1 - beta1) (g - m);  v = beta2 v + (1 - beta2) g^2;
 //   w = w - lr / (1 - beta1^t) * m / (sqrt(v) / sqrt(1 - beta2^t) + eps)

@@ -10,7 +10,8 @@
 
 namespace winnow::train {
 
-inline constexpr double kMostStepsBetween = 1e9;  // between two updates of an average
+// Largest number of steps between two updates of an average.
+inline constexpr double kMostStepsBetween = 1e9;
 
 inline constexpr std::array kAveragingOptions{
     Option{.key = "ema_decay",
@@ -39,15 +40,16 @@ inline constexpr std::array kAveragingOptions{
            .range = {.most = 100},
            .later = true}};
 
-// A running average of a tensor over the steps of a run. It starts with the tensor's value. The
-// same code is compiled for the host and, by nvcc, for the device.
+// A moving average of a tensor over the steps of a run. It starts with the tensor's initial value.
+// The same code is compiled for the host and, by nvcc, for the device.
 struct Averaging {
-  std::int64_t every = 0;   // steps between two updates; 0: no average
-  double decay = 0;         // in each update, average += (1 - decay) (value - average)
-  std::int64_t power = 0;   // after step s of `steps`, the decay is multiplied by (s / steps)^power
-  std::int64_t steps = 1;   // in the run
-  bool grows = false;       // update n = 1, 2, ... uses at most (1 + n) / (10 + n) as its decay
-  bool takes_back = false;  // the value is then set to the average
+  std::int64_t every = 0;  // steps between two updates; 0: no average
+  double decay = 0;        // factor in each update: average += (1 - decay) (value - average)
+  // After step s of `steps`, the decay is multiplied by (s / steps)^power; 0: constant.
+  std::int64_t power = 0;
+  std::int64_t steps = 1;  // number of steps of the run
+  bool grows = false;  // whether update n = 1, 2, ... uses at most (1 + n) / (10 + n) as its decay
+  bool takes_back = false;  // whether each update also sets the value to the average
 
   struct Factors {
     float weight;
@@ -67,16 +69,16 @@ struct Averaging {
   }
 };
 
-// Updates a tensor's average after step `step`, in host memory. No effect without an average.
+// Updates the average of a tensor in host memory after step `step`. Does nothing if how.every is 0.
 void update_average(const Averaging& how, std::int64_t step, std::span<float> value,
                     std::span<float> average);
 
-// The average of parameters and running statistics, for evaluation. The decay grows as in
-// TensorFlow's ExponentialMovingAverage with num_updates, so that the initial weights are soon
-// forgotten.
+// Returns the exponential moving average of parameters and running statistics that is used for
+// evaluation. Its decay grows as in TensorFlow's ExponentialMovingAverage with num_updates, so that
+// the initial weights are soon forgotten.
 Averaging ema_of(const OptionValues& given);
-// Lookahead's slow weights of the parameters (Zhang et al. 2019, arXiv:1907.08610, Algorithm 1),
-// for a run of `steps` steps.
+// Returns Lookahead's slow weights of the parameters (Zhang et al. 2019, arXiv:1907.08610,
+// Algorithm 1), for a run of `steps` steps.
 Averaging lookahead_of(const OptionValues& given, std::int64_t steps = 1);
 
 }  // namespace winnow::train

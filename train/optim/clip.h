@@ -24,23 +24,23 @@ struct GradientClip {
 };
 GradientClip clip_from(const OptionValues& given);
 
-// Clips gradients, as torch.nn.utils.clip_grad_value_ and then clip_grad_norm_.
-// Value  Numbers are limited to [-value, value].
-// Norm   All are multiplied by norm / (|g| + 1e-6) if that is below 1. |g| is the L2 norm over all
-//        tensors.
-// In     The gradients of all parameters, one tensor each, finite.
-// Out    |g|; nullopt if `clip.norm` is 0.
-// Bits   Depend only on the numbers and the order of the tensors.
+// Clips gradients in place, as torch.nn.utils.clip_grad_value_ and then clip_grad_norm_.
+// Value      Every element is limited to [-clip.value, clip.value].
+// Norm       All gradients are multiplied by clip.norm / (|g| + 1e-6) if that is below 1. |g| is
+//            the L2 norm over all tensors.
+// gradients  Those of all parameters, one tensor each, finite.
+// Out        |g| before clipping by norm; nullopt if clip.norm is 0.
+// Bits       Depend only on the numbers and the order of the tensors.
 std::optional<double> clip_gradients(std::span<const std::span<float>> gradients,
                                      const GradientClip& clip);
 
-// Clips each stage of a net with local updates separately. `stages` has the gradients of each
-// stage.
-// Out  The norm of all gradients together, before clipping.
+// Clips each stage of a net with local losses separately, because its gradients come from its own
+// loss. `stages` has the gradients of each stage.
+// Out  The norm of all gradients together, before clipping by norm; nullopt if clip.norm is 0.
 std::optional<double> clip_by_stage(const std::vector<std::vector<std::span<float>>>& stages,
                                     const GradientClip& clip);
 
-// The L2 norm over all tensors, summed in double in a fixed order.
+// Returns the L2 norm over all tensors together, summed in double in a fixed order.
 double norm_of(std::span<const std::span<float>> tensors);
 
 }  // namespace winnow::train

@@ -9,11 +9,14 @@
 
 namespace winnow::train {
 
-// LAMB (You et al. 2019, arXiv:1904.00962, Algorithm 2), with phi(z) = z. In step t = 1, 2, ...:
+// LAMB (You et al. 2019, arXiv:1904.00962, Algorithm 2), with phi(z) = z. In step t = 1, 2, ...,
+// for a weight tensor w with gradient g, learning rate lr, weight decay wd, and moments m and v:
+//
 //   m = m + (1 - beta1) (g - m);  v = beta2 v + (1 - beta2) g^2;
 //   u = m / (1 - beta1^t) / (sqrt(v) / sqrt(1 - beta2^t) + eps) + wd w;
 //   w = w - lr |w| / |u| u        (|w| / |u| is 1 if either is 0)
-// Parameters without decay use |w| / |u| = 1 and wd = 0.
+//
+// Biases and batch norm use |w| / |u| = 1 and wd = 0.
 struct Lamb {
   double beta1;
   double beta2;

@@ -5,11 +5,15 @@
 
 namespace winnow::train {
 
-// LARC, clipped LARS: no tensor gets a larger rate than the step's. As NVIDIA Apex's LARC over
-// PyTorch's SGD, except for its eps. The rate is outside the momentum:
+// LARC, clipped LARS: no tensor gets a larger learning rate than the step's. As NVIDIA Apex's LARC
+// over PyTorch's SGD, except for its eps. For a weight tensor w with gradient g, trust coefficient
+// eta, weight decay wd and momentum mu:
+//
 //   local = min(1, eta |w| / (|g| + wd |w|) / lr)     (1 if |w| or |g| is 0)
 //   v     = mu v + local (g + wd w);  w -= lr v.
-// Parameters without decay use local = 1 and wd = 0.
+//
+// The learning rate lr is outside the momentum buffer v. Biases and batch norm use local = 1 and wd
+// = 0.
 struct Larc : LarsStep {
   double momentum;
   double weight_decay;

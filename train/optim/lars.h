@@ -6,10 +6,13 @@
 namespace winnow::train {
 
 // LARS, layer-wise adaptive rate scaling (You, Gitman and Ginsburg 2017, arXiv:1708.03888,
-// Algorithm 1):
+// Algorithm 1). For a weight tensor w with gradient g, trust coefficient eta, weight decay wd,
+// momentum mu and learning rate lr:
+//
 //   local = eta |w| / (|g| + wd |w|)     (1 if |w| or |g| is 0)
 //   v     = mu v + lr local (g + wd w);  w -= v.
-// Parameters without decay use local = 1 and wd = 0, as in MLPerf's reference (its skip list).
+//
+// Biases and batch norm use local = 1 and wd = 0, as in MLPerf's reference (its skip list).
 struct Lars : LarsStep {
   double momentum;
   double weight_decay;

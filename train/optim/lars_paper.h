@@ -5,8 +5,8 @@
 
 namespace winnow::train {
 
-// LARS as its authors ran it (NVCaffe): as Lars, but biases and batch norm are scaled, too. In the
-// step they have no weight decay, but their rate is computed with it.
+// LARS as its authors ran it (NVCaffe). Unlike Lars, it also scales the learning rates of biases
+// and batch norm. Their scale is computed with weight decay, but their update has none.
 struct LarsPaper : LarsStep {
   double momentum;
   double weight_decay;

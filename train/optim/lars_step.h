@@ -7,7 +7,8 @@
 
 namespace winnow::train {
 
-// The update of an element that LARS and its variants share, given the factors of its tensor:
+// Updates one element, as LARS and its variants do, given the factors of its tensor. For a weight w
+// with gradient g, momentum mu and weight decay wd:
 //   v = mu v + before (g + wd w);  w -= after v
 struct LarsStep {
   static constexpr std::array<std::string_view, 1> kSlots{"momentum"};
@@ -22,16 +23,19 @@ struct LarsStep {
   }
 
  protected:
-  // The rate of a tensor: eta |w| / (|g| + wd |w|); 1 if |w| or |g| is 0.
+  // Returns the layer-wise scale of a tensor's learning rate: eta |w| / (|g| + wd |w|); 1 if |w| or
+  // |g| is 0.
   WINNOW_DEVICE_FN static double trust(const TensorStep& step, double eta, double weight_decay) {
     const double w = step.value_norm;
     const double g = step.gradient_norm;
     return w > 0 && g > 0 ? eta * w / (g + weight_decay * w) : 1;
   }
 
-  // LARS's v contains the step's learning rate: v = mu v + lr local (g + wd w); w -= v.
-  // With `corrected`, v must be rescaled by lr / (lr of the previous step). Equivalently, v does
-  // not contain the rate: v = mu v + local (g + wd w); w -= lr v.
+  // Returns the factors of a tensor. `local`: its layer-wise scale of the learning rate.
+  // LARS has the step's learning rate lr in its momentum buffer: v = mu v + lr local (g + wd w); w
+  // -= v.
+  // `corrected`: the buffer is rescaled whenever lr changes. This equals keeping lr outside of it:
+  // v = mu v + local (g + wd w); w -= lr v.
   WINNOW_DEVICE_FN static Factors factors_of(double lr, double local, bool corrected,
                                              double momentum, double decay) {
     return {static_cast<float>(corrected ? local : lr * local),

@@ -10,7 +10,7 @@
 
 namespace winnow::train {
 
-// Input of a schedule: a step after the warm-up.
+// Position in a run for which a schedule computes the learning rate; always after the warm-up.
 struct SchedulePoint {
   double base = 0;      // learning rate at the end of the warm-up
   double end = 0;       // learning rate at the end of the run
@@ -20,19 +20,20 @@ struct SchedulePoint {
   double steps_per_epoch = 1;
 };
 
-// A row of the table of learning-rate schedules.
+// One learning-rate schedule: a row of lr_schedules().
 struct LrSchedule {
   std::string_view name;
   std::string_view what;
   std::span<const Option> options;
   double (*rate)(const SchedulePoint& at, const ChosenOptions& chosen);
-  bool warms_up = false;  // includes its own warm-up; the run has no other
-  bool has_end = false;   // ends at SchedulePoint::end
+  bool warms_up = false;  // whether the schedule has a warm-up of its own, in place of the run's
+  bool has_end = false;   // whether the schedule ends at SchedulePoint::end
 };
 
 std::span<const LrSchedule> lr_schedules();
-std::vector<std::string> lr_schedule_names();               // in table order
-const LrSchedule& find_lr_schedule(std::string_view name);  // UsageError naming the known ones
+std::vector<std::string> lr_schedule_names();  // names of all schedules, in table order
+// Throws UsageError, which names the known schedules.
+const LrSchedule& find_lr_schedule(std::string_view name);
 
 struct LearningRate {
   double base = 0.1;
@@ -40,20 +41,22 @@ struct LearningRate {
   std::int64_t total_steps = 1;
   double steps_per_epoch = 1;
   const LrSchedule& schedule;
-  OptionValues options{};  // for the schedule and for kRateOptions
+  OptionValues options{};  // options of the schedule and of kRateOptions
 };
 
-// The learning rate of step t = 0, 1, ...
-// Warm-up    t < warmup: base (t+1)/warmup (Goyal et al. 2017). With option lr_warmup: linear from
-//            that rate at t = 0 to base, as PyTorch's LinearLR.
-// Schedule   Its rate at progress (t - warmup) / (total - cooldown - warmup).
+// Returns the learning rate of step t = 0, 1, ... (t: `step`).
+// Warm-up    For t < warmup: base (t+1)/warmup (Goyal et al. 2017). With option lr_warmup: linear
+//            from lr_warmup at t = 0 to base, as PyTorch's LinearLR.
+// Schedule   The schedule's rate at progress (t - warmup) / (total - cooldown - warmup).
 // Cooldown   The last steps: linear from the schedule's last rate to lr_end.
-// Per epoch  With option lr_per_epoch, t is the first step of the epoch, and the first epochs of
-//            Goyal's warm-up have (epoch+1) / (epochs of the warm-up) of the base.
+// Per epoch  With option lr_per_epoch, the rate changes only at epochs: t is the first step of the
+//            epoch. In Goyal's warm-up over E epochs, epoch e = 0, 1, ... has the rate base
+//            (e+1)/E.
 double rate_at(const LearningRate& rate, std::int64_t step);
 
-// Scales `lr` from a batch of `base_size` to one of `batch`: by their ratio (Krizhevsky 2014, Goyal
-// et al. 2017), or with `root` by its square root. Returns `lr` if base_size is 0.
+// Scales `lr`, which was chosen for batches of `base_size`, to batches of `batch`: by their ratio
+// (Krizhevsky 2014, Goyal et al. 2017), or with `root` by the square root of the ratio. Returns
+// `lr` if base_size is 0.
 double scaled_rate(double lr, double base_size, double batch, bool root);
 
 }  // namespace winnow::train

@@ -8,10 +8,14 @@
 
 namespace winnow::train {
 
-// Lion (Chen et al. 2023, arXiv:2302.06675, Algorithm 2). It steps by signs only, so use a learning
-// rate three to ten times smaller than for AdamW, and a weight decay larger by the same factor:
+// Lion (Chen et al. 2023, arXiv:2302.06675, Algorithm 2). For a weight w with gradient g, learning
+// rate lr, weight decay wd and momentum m:
+//
 //   c = beta1 m + (1 - beta1) g;  m = beta2 m + (1 - beta2) g
 //   w = w (1 - lr wd) - lr sign(c)     (no decay for biases and batch norm; sign(0) = 0)
+//
+// Its steps have equal sizes. So use a learning rate three to ten times smaller than for AdamW, and
+// a weight decay larger by the same factor.
 struct Lion {
   double beta1;
   double beta2;

@@ -12,9 +12,10 @@ inline constexpr std::array kMultistepOptions{
     Option{"gamma", "Factor on the learning rate at each milestone (multistep)",
            OptionKind::kNumber, 0.1, Range{.most = 1, .above_least = true}}};
 
-// base * gamma^n after n milestones, as torch.optim.lr_scheduler.MultiStepLR (He et al. 2016: 0.1).
-// Epochs count from the first step of the run, including the warm-up. A milestone within an epoch
-// takes effect at the nearest step.
+// Returns base * gamma^n after n milestones, as torch.optim.lr_scheduler.MultiStepLR (He et al.
+// 2016: gamma 0.1).
+// Milestones  In epochs since the first step of the run, including the warm-up. One within an epoch
+//             takes effect at the nearest step.
 double multistep_rate(const SchedulePoint& at, const ChosenOptions& chosen);
 
 }  // namespace winnow::train

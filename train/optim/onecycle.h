@@ -14,10 +14,10 @@ inline constexpr std::array kOnecycleOptions{
     Option{"final_div_factor", "The last learning rate is the first divided by this (onecycle)",
            OptionKind::kNumber, 1e4, Range{.least = 1}}};
 
-// As torch.optim.lr_scheduler.OneCycleLR with two phases of half a cosine. The momentum is not
-// cycled.
+// The one-cycle schedule, as torch.optim.lr_scheduler.OneCycleLR with two phases of half a cosine.
+// Momentum is not cycled.
 // Up      From base / div_factor to base, at step pct_start * steps - 1.
-// Down    To base / div_factor / final_div_factor, at the last step.
+// Down    From base to base / div_factor / final_div_factor, at the last step.
 // Source  Smith and Topin 2017, arXiv:1708.07120.
 double onecycle_rate(const SchedulePoint& at, const ChosenOptions& chosen);
 

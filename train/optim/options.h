@@ -9,11 +9,12 @@
 
 namespace winnow::train {
 
-// Limit of every option: the number and its reciprocal fit a float.
+// Largest value of any option: it and its reciprocal fit into a float.
 inline constexpr double kMostNumber = 1e38;
-inline constexpr double kMostEpochs = 1e6;  // steps are counted in 53 bits
+// Largest number of epochs; steps are counted in 53 bits.
+inline constexpr double kMostEpochs = 1e6;
 
-// The allowed values of an option. NaN and infinity never are.
+// The allowed values of an option. NaN and infinity are never allowed.
 struct Range {
   double least = 0;
   double most = kMostNumber;
@@ -21,30 +22,34 @@ struct Range {
   bool below_most = false;   // `most` itself is excluded
 
   bool contains(double value) const noexcept;
-  std::string text() const;  // "at least 0 and below 1"
+  std::string text() const;  // description such as "at least 0 and below 1"
 };
 
 enum class OptionKind : std::uint8_t { kNumber, kSwitch, kNumbers };
 
-// An option of an optimiser or a learning-rate schedule. Its flag, its help and its key in
-// config.json are generated from it.
+// An option of an optimiser or a learning-rate schedule. Its command-line flag, its help and its
+// key in config.json are generated from it.
 struct Option {
   std::string_view key;   // key in config.json: "weight_decay"; the flag is --weight-decay
   std::string_view what;  // one line of help
   OptionKind kind = OptionKind::kNumber;
-  double initial = 0;  // default; a switch is off at 0; kNumbers has none and must be given
-  Range range{};       // for every number
-  // Added after runs existed without it: config.json omits it if it has its default.
+  // Default value: 0 is off for a switch; kNumbers has no default and must be given.
+  double initial = 0;
+  Range range{};  // allowed values, for every number of the option
+  // Whether runs exist that were made before this option. Then config.json omits it at its default,
+  // so that their configurations stay equal.
   bool later = false;
 };
 
 std::string flag_of(const Option& option);  // "--weight-decay"
 
-// Given values by key: one number; 0 or 1 for a switch; any number of values for kNumbers.
+// Values that were given explicitly, by key: one number; 0 or 1 for a switch; any number of values
+// for kNumbers.
 using OptionValues = std::map<std::string, std::vector<double>, std::less<>>;
 
-// The options of one row with their effective values: given ones, otherwise defaults. Given values
-// for other rows are ignored. Error for a key that is not among `options`.
+// The options of one optimiser or schedule with their values: given ones, otherwise defaults.
+// Ignores given values of other optimisers and schedules. Asking for a key that is not among
+// `options` throws Error.
 class ChosenOptions {
  public:
   ChosenOptions(std::span<const Option> options, const OptionValues& given);
@@ -57,7 +62,7 @@ class ChosenOptions {
   OptionValues values_;
 };
 
-// Throws UsageError, naming the flag, if a given value of one of `options` is out of range.
+// Throws UsageError, which names the flag, if the given value of one of `options` is out of range.
 void check_ranges(std::span<const Option> options, const OptionValues& given);
 
 }  // namespace winnow::train

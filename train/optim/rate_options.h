@@ -6,7 +6,7 @@
 
 namespace winnow::train {
 
-// Options of the learning rate for all schedules; see LearningRate.
+// Options of the learning rate that apply to all schedules, see LearningRate.
 inline constexpr std::array kRateOptions{
     Option{.key = "lr_base_size",
            .what = "Batch size that --lr was chosen for: the rate is --lr times --batch-size / N "

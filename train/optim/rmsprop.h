@@ -8,7 +8,8 @@
 
 namespace winnow::train {
 
-// RMSProp (Hinton 2012), as torch.optim.RMSprop, not centred:
+// RMSProp (Hinton 2012), as torch.optim.RMSprop, not centred. For a weight w with gradient g,
+// learning rate lr, weight decay wd, momentum mu and mean of squares s:
 //   g = g + wd w;  s = alpha s + (1 - alpha) g^2
 //   v = mu v + g / (sqrt(s) + eps);  w -= lr v
 struct RmsProp : RmsPropStep {

@@ -8,8 +8,8 @@
 
 namespace winnow::train {
 
-// Shared by both forms of RMSProp: the mean of squares s = alpha s + (1 - alpha) g^2, and a
-// momentum.
+// Shared by both forms of RMSProp: options and state. The state is the mean of squared gradients s
+// = alpha s + (1 - alpha) g^2, and a momentum buffer.
 struct RmsPropStep {
   double alpha;
   double eps;

@@ -9,9 +9,12 @@
 namespace winnow::train {
 
 // RMSProp as TensorFlow's tf.train.RMSPropOptimizer, with which EfficientNet and MobileNet were
-// trained. Unlike PyTorch's, s starts at 1, eps is inside the root, and v includes the rate.
+// trained. For a weight w with gradient g, learning rate lr, weight decay wd, momentum mu and mean
+// of squares s:
 //   g = g + wd w;  s = alpha s + (1 - alpha) g^2
-//   v = mu v + lr g / sqrt(s + eps);  w -= v
+//   v = mu v + lr g / sqrt(s + eps);  w -= v.
+//
+// Unlike in PyTorch's, s starts at 1, eps is inside the root, and v includes the learning rate.
 struct RmsPropTf : RmsPropStep {
   static constexpr std::string_view kName = "rmsprop_tf";
   static constexpr std::string_view kWhat = "RMSProp as TensorFlow's, for EfficientNet";
@@ -21,7 +24,7 @@ struct RmsPropTf : RmsPropStep {
   static RmsPropTf from(const ChosenOptions& chosen) { return {chosen_step(chosen)}; }
 
   struct Factors : RmsPropStep::Factors {
-    float begin;  // alpha in the first step, because s = 1 before it; else 0
+    float begin;  // alpha in the first step, because the mean of squares starts at 1; else 0
   };
   WINNOW_DEVICE_FN Factors factors(const TensorStep& step) const {
     return {RmsPropStep::factors(step), static_cast<float>(step.step == 0 ? alpha : 0.0)};

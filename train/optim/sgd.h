@@ -8,7 +8,9 @@
 
 namespace winnow::train {
 
-// SGD, as PyTorch's: v = mu v + g + wd w; w -= lr (g + wd w + mu v) with Nesterov, otherwise lr v.
+// SGD, as PyTorch's, for a weight w with gradient g, learning rate lr, weight decay wd and momentum
+// mu:
+//   v = mu v + g + wd w;  w -= lr (g + wd w + mu v) with Nesterov, otherwise w -= lr v.
 struct Sgd {
   double momentum;
   double weight_decay;

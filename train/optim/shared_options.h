@@ -4,7 +4,8 @@
 
 namespace winnow::train {
 
-// Options that several optimisers share. Defaults that differ between them are arguments.
+// Options that several optimisers share. Their default is an argument if it differs between
+// optimisers.
 inline constexpr Option kMomentumOption{"momentum", "Momentum", OptionKind::kNumber, 0.9,
                                         Range{.most = 1, .below_most = true}};
 constexpr Option weight_decay_option(double initial) {
@@ -12,7 +13,7 @@ constexpr Option weight_decay_option(double initial) {
           initial};
 }
 
-// For decays of means over steps.
+// Allowed decays of means over steps: at least 0 and below 1.
 inline constexpr Range kMeanDecays{.most = 1, .below_most = true};
 constexpr Option beta1_option(double initial) {
   return {"beta1",
@@ -37,7 +38,7 @@ constexpr Option eps_option(double initial) {
           OptionKind::kNumber, initial, Range{.above_least = true}};
 }
 
-// For LARS and its variants.
+// Option of LARS and its variants.
 constexpr Option lars_eta_option(double initial) {
   return {"lars_eta", "LARS trust coefficient", OptionKind::kNumber, initial,
           Range{.above_least = true}};
