@@ -17,73 +17,78 @@ class WeightStore;
 struct WeightTensor;
 struct UpdateRule;
 
-// Which of a library's kernels computes each layer.
-// Key    The layer, its pass, types and extents: "conv2d forward bf16 n32 c64 h56 w56 k64 ...".
+// For each layer, the kernel of the library that computes it.
+// Key    The layer with its pass, types and extents: "conv2d forward bf16 n32 c64 h56 w56 k64 ...".
 // Value  The library's name of the kernel: "brgconv:avx512_core_bf16", "cudnn engine 46".
 using KernelChoices = std::map<std::string, std::string>;
 
-// The kernels that could compute each layer, by the layer's name as in KernelChoices. The first is
-// the library's own choice.
+// For each layer, named as in KernelChoices, the kernels that could compute it. The first is the
+// library's own choice.
 using KernelCandidates = std::map<std::string, std::vector<std::string>>;
 
 struct CompileOptions {
   DType compute = DType::kF32;
-  int threads = 1;  // for a CPU
-  // only kernels with the same bits in every run; all CPU kernels have them
+  int threads = 1;  // threads of the program; only for CPU backends
+  // Use only kernels with the same bits in every run. All CPU kernels have this property.
   bool deterministic = true;
-  // imposed if the backend supports it; nullptr: it chooses. Layers that the graph does not have
-  // are ignored, as of other stages of a pipeline.
+  // Kernels to use for certain layers, if the backend supports imposing them; nullptr: the backend
+  // chooses. Layers that are not in the graph are ignored, because other stages of a pipeline have
+  // them.
   const KernelChoices* choices = nullptr;
 };
 
-// Memory use in bytes; for a GPU, device memory.
+// Memory that programs use, in bytes; for a GPU, device memory.
 struct MemoryUse {
-  std::size_t lane_bytes = 0;     // for each lane: values and scratch memory
-  std::size_t scratch_bytes = 0;  // the scratch memory included in lane_bytes
-  std::size_t shared_bytes = 0;   // once for all lanes: packed weights
+  std::size_t lane_bytes = 0;     // values and scratch memory of each lane (replica of the program)
+  std::size_t scratch_bytes = 0;  // scratch memory, which lane_bytes includes
+  std::size_t shared_bytes = 0;   // packed weights, which all lanes share
 };
 
-// The kernel of a node in a program.
+// The kernel that computes one node of a program.
 struct NodeKernel {
-  std::string layer{};            // as in KernelChoices; empty: there is no choice
-  std::size_t scratch_bytes = 0;  // valid while the node runs
+  std::string layer{};            // layer name as in KernelChoices; empty: there is only one kernel
+  std::size_t scratch_bytes = 0;  // scratch memory that the kernel needs while the node runs
 };
 
 // A compiled graph: static shapes, primitives created, memory laid out.
 //
-// Outside  Inputs, parameters, states and outputs are the caller's memory, bound before the first
-//          run. It must live as long as the program is used. Activations are f32 NHWC, parameters
-//          f32 in logical order, pixels u8 NHWC.
+// Binding  Inputs, parameters, buffers and outputs are in the caller's memory. They are bound
+//          before the first run and must live as long as the program is used.
+// Layout   Activations are f32 NHWC, parameters f32 in logical order, pixels u8 NHWC.
 // Outputs  Are assigned, never accumulated.
 // Shared   The caller may change a kSharedMean or kSharedVariance output after wait() for the node
 //          that writes it and before the next run(). The following nodes read the changed values.
 // Memory   run() and wait() allocate and create nothing.
-// Threads  One at a time, except for load_parameters().
+// Threads  One thread at a time, except for load_parameters().
 class Program {
  public:
   virtual ~Program() = default;
   virtual const Graph& graph() const noexcept = 0;
-  virtual void bind(ValueId value, std::span<float> data) = 0;         // Error if the size is wrong
-  virtual void bind(ValueId value, std::span<std::uint8_t> data) = 0;  // for Storage::kU8
+  // Binds an f32 value; throws Error if the size is wrong.
+  virtual void bind(ValueId value, std::span<float> data) = 0;
+  // Binds a value with Storage::kU8; throws Error if the size is wrong.
+  virtual void bind(ValueId value, std::span<std::uint8_t> data) = 0;
 
-  // Packs the bound parameters and states for the kernels. Called after every update.
-  // Part     Packs part `part` of `parts`. All parts together pack everything.
+  // Packs the bound parameters and buffers into the layouts that kernels read. Call it after every
+  // update of the weights.
+  // part     Packs part `part` of `parts`. All parts together pack everything.
   // Lanes    Packs for all programs of one compile_lanes(). Call it on any one of them.
   // Threads  Different parts may be loaded in parallel, while none of these programs runs.
   // Errors   run() throws Error until every part of a load is done.
   virtual void load_parameters(int part = 0, int parts = 1) = 0;
 
-  // Executes nodes [first, last) of graph().nodes. Run ranges in order, each once a step.
-  // May return before they have finished: until wait(), inputs must stay and outputs are not
-  // available.
+  // Executes nodes [first_node, last_node) of graph().nodes. Run ranges in order, each node once a
+  // step.
+  // The call may return before the nodes have finished. Until wait(), inputs must not change, and
+  // outputs are not available.
   virtual void run(std::size_t first_node, std::size_t last_node) = 0;
-  // Blocks until everything that nodes [0, last) write outside is available. They must have been
-  // passed to run() before.
+  // Blocks until the outputs of nodes [0, last_node) are available in the caller's memory. These
+  // nodes must have been passed to run() before.
   virtual void wait([[maybe_unused]] std::size_t last_node) {}
-  // all memory of its own, including shared memory
+  // bytes of the program's own memory, including memory shared with other lanes
   virtual std::size_t arena_bytes() const noexcept = 0;
   virtual KernelChoices choices() const { return {}; }
-  // The kernel of each node of the graph. Empty: the backend does not report them.
+  // The kernel of each node of graph(). Empty: the backend does not report kernels.
   virtual std::vector<NodeKernel> node_kernels() const { return {}; }
 };
 
@@ -91,49 +96,57 @@ class Backend {
  public:
   virtual ~Backend() = default;
   virtual std::string_view name() const noexcept = 0;
-  // Instruction set such as "avx512_core_bf16". It determines the bits of the results.
+  // Name of the instruction set in use, such as "avx512_core_bf16". The bits of results depend on
+  // on it.
   virtual std::string instruction_set() const = 0;
-  // Kernel library such as "oneDNN 2.6.3". It also determines the bits.
+  // Name of the kernel library, such as "oneDNN 2.6.3". The bits of results depend on it.
   virtual std::string library() const = 0;
-  // Throws UsageError for options that it does not support, Error for operations without a kernel.
+  // Compiles a graph to a program.
+  // Throws  UsageError: options that the backend does not support. Error: an operation without a
+  //         kernel.
   virtual std::unique_ptr<Program> compile(const Graph& graph, const CompileOptions& options) = 0;
-  // Compiles `lanes` equal programs that share packed weights and may run in parallel. They must be
-  // bound to the same parameters. The default is for backends with one lane: Error for several.
+  // Compiles `lanes` equal programs that share packed weights and may run in parallel. All must be
+  // bound to the same parameters. The default implementation is for backends that support one lane:
+  // it throws Error for several.
   virtual std::vector<std::unique_ptr<Program>> compile_lanes(const Graph& graph,
                                                               const CompileOptions& options,
                                                               int lanes);
-  // The memory that compile_lanes() would allocate. Chooses kernels, but does not allocate this
-  // memory.
+  // Returns the memory that compile_lanes() would allocate. Chooses kernels, but does not allocate
+  // this memory.
   virtual MemoryUse memory_of(const Graph& graph, const CompileOptions& options) = 0;
 
-  // The kernels that could compute the layers of `graph`, each of which can be imposed. Empty: the
-  // backend does not report them.
+  // Returns the kernels that could compute the layers of `graph`; each of them can be imposed.
+  // Empty: the backend does not report kernels.
   virtual KernelCandidates candidates_of([[maybe_unused]] const Graph& graph,
                                          [[maybe_unused]] const CompileOptions& options) {
     return {};
   }
 
-  // True: programs run on this process's cores, and are done when run() returns. False: one program
-  // on a GPU runs concurrently with the host; give it all its work before waiting for any.
+  // True: programs compute on this process's cores, and run() returns when its nodes are done.
+  // False: a program on a GPU runs concurrently with the host, so give it all its work before
+  // waiting.
   virtual bool is_on_cpu() const noexcept { return true; }
-  // Weights in GPU memory. nullptr: programs read the caller's memory, see host_weights.h.
+  // Makes a store of weights in GPU memory. nullptr: programs read the caller's memory, see
+  // host_weights.h.
   virtual std::unique_ptr<WeightStore> make_weights(std::vector<WeightTensor> tensors,
                                                     const UpdateRule& rule);
 };
 
 struct BackendOptions {
-  int device = 0;  // index among the GPUs this process sees, modulo their number
+  int device = 0;  // GPU index among those that this process sees, taken modulo their number
 };
 
-// One row per backend. To add one: a folder of its own, and a row in backends.cpp.
+// One backend: a row of backends(). To add a backend: a folder of its own, and a row in
+// backends.cpp.
 struct BackendRow {
   std::string_view name;
   std::string_view what;
   std::unique_ptr<Backend> (*make)(const BackendOptions& options);
 };
 std::span<const BackendRow> backends();
-// Throws UsageError, naming the known ones, for an unknown name; Error if this machine cannot run
-// it.
+// Creates the backend called `name`.
+// Throws  UsageError, which names the known backends, for an unknown name. Error: this machine
+//         cannot run it.
 std::unique_ptr<Backend> make_backend(std::string_view name, const BackendOptions& options = {});
 
 }  // namespace winnow::train

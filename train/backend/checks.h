@@ -6,16 +6,19 @@
 
 namespace winnow::train {
 
-// Checks of the caller's arguments, shared by all Programs. They throw Error naming the value.
+// Checks of the arguments of Program's functions, shared by all backends. They throw Error, which
+// names the value.
 
-// A caller binds memory of `elements` floats, or bytes, to a value.
-// outside  Whether the program reads or writes this value outside.
+// Checks that memory of `elements` floats, or bytes, may be bound to the value `id`.
+// outside  Whether the program reads or writes this value in the caller's memory.
+// bytes    The memory consists of bytes, not of floats.
 void check_binding(const Graph& graph, ValueId id, bool outside, std::size_t elements, bool bytes);
 
-// Nodes [first, last) are about to run. `next` is the first one that has not run in this step.
+// Checks that nodes [first, last) may run now. `next`: the first node that has not run in this
+// step.
 void check_range(const Graph& graph, std::size_t next, std::size_t first, std::size_t last);
 
-// UsageError for a type that CPUs do not support.
+// Throws UsageError for a type in which CPUs cannot compute.
 void check_cpu_dtype(DType compute);
 
 [[noreturn]] void throw_unbound(const Value& value);

@@ -7,8 +7,8 @@
 
 namespace winnow::train {
 
-// Weights in the caller's memory. Programs are bound to it, optimisers update it in place, and
-// load() and store() do nothing.
+// Makes a store that leaves the weights in the caller's memory. Programs are bound to this memory,
+// optimisers update it in place, and load() and store() do nothing.
 std::unique_ptr<WeightStore> make_host_weights(std::vector<WeightTensor> tensors,
                                                const UpdateRule& rule);
 

@@ -6,26 +6,26 @@
 
 namespace winnow::train {
 
-// Tracks which parts of the parameters are loaded: one object for all programs that share packed
-// weights. Thread-safe.
+// Tracks which parts of the parameters were loaded (packed for kernels). Programs that share packed
+// weights share one object. Thread-safe.
 class LoadState {
  public:
-  // Part `part` of `parts` is loaded. A part that was loaded already starts a new load, and all
-  // others must be loaded again.
+  // Records that part `part` of `parts` is loaded. If that part was loaded already, a new load
+  // begins: all other parts count as missing.
   void mark(int part, int parts);
-  void forget();                // nothing is loaded any more, because other memory was bound
-  void check_complete() const;  // Error if a part is missing
+  void forget();                // all parts count as missing, because other memory was bound
+  void check_complete() const;  // throws Error if a part is missing
 
  private:
   mutable std::mutex mutex_;
-  std::vector<bool> is_loaded_;  // by part
+  std::vector<bool> is_loaded_;  // whether each part is loaded
 };
 
-// Error unless 0 <= part < parts.
+// Throws Error unless 0 <= part < parts.
 void check_part(int part, int parts);
 
-// The part to which the bytes [begin, end) of `total` belong. Parts are contiguous and of about
-// equal size.
+// Returns the part to which the bytes [begin, end) of `total` bytes belong. Parts are contiguous
+// and of about equal size.
 int part_of(std::size_t begin, std::size_t end, std::size_t total, int parts) noexcept;
 
 }  // namespace winnow::train

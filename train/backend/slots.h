@@ -6,13 +6,13 @@
 
 namespace winnow::train {
 
-// The addresses that a program works on. A slot is one of:
-// arena    A place in the arena of lay_out_arena.
+// The addresses that a program works on. Each slot is of one kind:
+// arena    A place in the arena of lay_out_arena(), for computed values.
 // own      Memory of this program alone, kept from node to node and step to step.
 // scratch  Valid while one node runs. All nodes share the same scratch area.
 // shared   Packed weights, one block for all programs compiled from the same graph.
 // bound    The caller's memory, which may change between runs.
-// Arena, own and scratch memory form one block. Every piece is aligned to `alignment`.
+// Arena, own and scratch memory form one block. Every slot is aligned to `alignment` bytes.
 class Slots {
  public:
   using Id = std::size_t;
@@ -22,15 +22,18 @@ class Slots {
   Id arena(std::size_t offset);
   Id own(std::size_t bytes);
   Id scratch(std::size_t bytes);
-  void next_node() { scratch_now_ = 0; }                           // scratch memory may be reused
-  std::size_t node_scratch_bytes() const { return scratch_now_; }  // since next_node()
+  void next_node() { scratch_now_ = 0; }  // the following slots may reuse the scratch memory
+  // Bytes of scratch memory reserved since next_node().
+  std::size_t node_scratch_bytes() const { return scratch_now_; }
   Id shared(std::size_t bytes);
   Id bound();
 
   std::size_t block_bytes() const { return arena_bytes_ + own_bytes_ + scratch_bytes_; }
-  std::size_t scratch_bytes() const { return scratch_bytes_; }  // included in block_bytes()
+  // Bytes of the scratch area, which block_bytes() includes.
+  std::size_t scratch_bytes() const { return scratch_bytes_; }
   std::size_t shared_bytes() const { return shared_bytes_; }
-  // Sets the addresses of the two blocks. Called once, when all pieces are known.
+  // Sets the addresses of both blocks of memory. Called once, when the sizes of all slots are
+  // known.
   void place(std::byte* block, std::byte* shared);
   void bind(Id slot, void* address) { slots_[slot].address = address; }
 

@@ -8,10 +8,10 @@
 
 namespace winnow::train::cudnn {
 
-// Parameters, optimiser state and running statistics in device memory, updated by our own kernels
-// from sums that arrive through the host.
-// Learning rate, step number and whether the sums are finite are also in device memory, so that
-// nothing a step launches depends on the step.
+// Makes a store of parameters, optimiser state and running statistics in device memory. Our own
+// kernels update them, from sums of gradients that the host sends.
+// The learning rate, the step number and whether the sums are finite are in device memory too, so
+// that each step launches the same kernels with the same arguments.
 std::unique_ptr<WeightStore> make_card_weights(std::shared_ptr<Device> device,
                                                std::vector<WeightTensor> tensors,
                                                const UpdateRule& rule);

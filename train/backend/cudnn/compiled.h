@@ -13,11 +13,12 @@
 
 namespace winnow::train::cudnn {
 
-// Slots in device memory.
+// Addresses that a program works on (train/backend/slots.h), in device memory.
 class Slots : public train::Slots {
  public:
   Slots() : train::Slots(kAlignment) {}
-  void allocate(Device& device);  // called once, when all pieces are known
+  // Allocates the memory; called once, when the sizes of all slots are known.
+  void allocate(Device& device);
 
  private:
   Memory block_;
@@ -25,33 +26,38 @@ class Slots : public train::Slots {
 
 using Call = std::function<void(Stream&)>;
 
-// A transfer between host and device: f32, as outside, or bytes.
+// A value that is copied between host and device: f32, as in the caller's memory, or bytes.
 struct Crossing {
   Slots::Id slot = 0;
   std::size_t bytes = 0;
-  std::size_t staging = 0;  // position in the page-locked memory
+  std::size_t staging = 0;  // byte offset in the page-locked staging memory
 };
 
-// A graph as calls that are ready to run. They hold references into this object, so it must not
-// move.
+// A graph compiled to calls that are ready to run. The calls hold references into this object, so
+// it must not move.
 struct Compiled {
   Compiled() = default;
   Compiled(const Compiled&) = delete;
   Compiled& operator=(const Compiled&) = delete;
 
   Slots slots;
-  std::vector<std::optional<Crossing>> inputs;      // by value: read by nodes from outside
-  std::vector<std::optional<Crossing>> parameters;  // by value: bound to a WeightStore, or copied
-  std::vector<std::optional<Crossing>> outputs;     // by value: written by nodes to outside
-  std::vector<std::size_t> written_by;              // by value: the node that writes an output
+  // By value: inputs that nodes read, copied from the caller's memory.
+  std::vector<std::optional<Crossing>> inputs;
+  // By value: parameters, in a WeightStore or copied from the caller's memory.
+  std::vector<std::optional<Crossing>> parameters;
+  // By value: outputs that nodes write, copied to the caller's memory.
+  std::vector<std::optional<Crossing>> outputs;
+  std::vector<std::size_t> written_by;  // by value: index of the node that writes an output
   std::size_t staging_bytes = 0;
-  std::vector<Call> load;  // packs parameters into the layouts of products
+  // Calls that pack parameters into the layouts that matrix products and convolutions read.
+  std::vector<Call> load;
   std::vector<std::vector<Call>> nodes;
   KernelChoices choices;
 };
 
-// Creates all products and lays out memory. The caller allocates it: slots.allocate().
-// Throws Error for what the kernels do not support.
+// Compiles `graph`: chooses all products and lays out memory. The caller then allocates it by
+// slots.allocate().
+// Throws  Error for operations that the kernels do not support.
 std::unique_ptr<Compiled> compile_graph(const Graph& graph, const CompileOptions& options,
                                         Device& device);
 

@@ -15,8 +15,8 @@ struct DestroyCublasLt {
   void operator()(cublasLtContext* handle) const noexcept;
 };
 
-// Matrix products of one GPU by cuBLASLt. Its context must be current in the constructor and in
-// make().
+// Makes matrix products of one GPU by cuBLASLt. The GPU's CUDA context must be current in the
+// constructor and in make().
 class Matmuls {
  public:
   Matmuls();

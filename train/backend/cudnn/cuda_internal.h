@@ -11,10 +11,10 @@ namespace winnow::train::cudnn::kernels {
 const Table& cuda_kernels() noexcept;
 }
 
-// Device's streams and events on the CUDA runtime, for everything that launches work on a GPU.
+// Streams and events of device.h on the CUDA runtime, for everything that launches work on a GPU.
 namespace winnow::train::cudnn {
 
-// Throws Error, "cannot `what`: CUDA's message", unless `status` is success.
+// Throws Error unless `status` is success. The message is "cannot `what`: " and CUDA's text.
 void check(cudaError_t status, std::string_view what);
 
 class CudaEvent final : public Event {
@@ -31,15 +31,16 @@ class CudaEvent final : public Event {
   cudaEvent_t event_ = nullptr;
 };
 
-// A stream that does not synchronise with the default stream.
+// A CUDA stream that does not synchronise with the default stream.
 class CudaStream final : public Stream {
  public:
   CudaStream(int device, std::shared_ptr<TrafficCounter> counter);
-  ~CudaStream() override;  // work given to it still completes
+  ~CudaStream() override;  // work that was already given to the stream still completes
   CudaStream(const CudaStream&) = delete;
   CudaStream& operator=(const CudaStream&) = delete;
 
-  // Also makes the stream's GPU this thread's current one, which every launch on the stream needs.
+  // Returns the CUDA stream. Also makes its GPU the current one of this thread, which every launch
+  // on the stream needs.
   cudaStream_t native() const;
 
   void record(Event& event) override;

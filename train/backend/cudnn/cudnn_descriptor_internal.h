@@ -12,13 +12,14 @@
 
 #include "common/error.h"
 
-// Typed, owning wrappers of cuDNN's backend API, which has one kind of object with attributes.
+// Typed, owning wrappers of cuDNN's backend API, in which every object is a descriptor with
+// attributes.
 namespace winnow::train::cudnn {
 
 class CudnnError : public Error {
  public:
   CudnnError(cudnnStatus_t status, std::string_view what);
-  // cuDNN works, but does not support or rejects the request.
+  // Whether cuDNN works, but rejects or does not support this request.
   bool is_unsupported() const noexcept;
 
  private:
@@ -31,7 +32,7 @@ struct DestroyHandle {
   void operator()(cudnnContext* handle) const noexcept;
 };
 using CudnnHandle = std::unique_ptr<cudnnContext, DestroyHandle>;
-CudnnHandle make_cudnn_handle();  // for this thread's current GPU
+CudnnHandle make_cudnn_handle();  // handle for the GPU that is current in this thread
 
 template <class T>
 struct AttributeType;
@@ -72,7 +73,7 @@ struct AttributeType<cudnnBackendDescriptor_t> {
   static constexpr auto kValue = CUDNN_TYPE_BACKEND_DESCRIPTOR;
 };
 
-// A backend descriptor. Every function throws CudnnError.
+// A cuDNN backend descriptor. Every function throws CudnnError.
 class Descriptor {
  public:
   using Name = cudnnBackendAttributeName_t;
@@ -90,7 +91,7 @@ class Descriptor {
   Descriptor& set(Name name, const T& value) {
     return set_array(name, std::span<const T>(&value, 1));
   }
-  // Does not own `value`, which must live until finalize().
+  // Refers to `value` without owning it. It must live until finalize().
   Descriptor& set(Name name, const Descriptor& value) { return set(name, value.native()); }
   Descriptor& set_pointers(Name name, std::span<void* const> values) {
     set_raw(name, CUDNN_TYPE_VOID_PTR, values.size(), values.data());
@@ -107,7 +108,7 @@ class Descriptor {
     return values;
   }
   std::int64_t get(Name name) const;
-  // The descriptors under `name`, which are of `type`.
+  // Returns the descriptors stored as attribute `name`, all of type `type`.
   std::vector<Descriptor> get_descriptors(Name name, cudnnBackendDescriptorType_t type) const;
 
  private:

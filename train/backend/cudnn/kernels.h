@@ -20,8 +20,8 @@
 #include "train/optim/averaging.h"
 #include "train/optim/options.h"
 
-// Our own CUDA kernels, for everything but convolutions and matrix products. For these they are the
-// fallback.
+// Our own CUDA kernels. They compute everything except convolutions and matrix products, for which
+// they are the fallback.
 //
 // Memory     All pointers are device memory. Activations are NHWC of `type`; statistics, parameters
 //            and losses are f32.
@@ -56,20 +56,21 @@ using train::kernels::SigmoidLoss;
 using train::kernels::Softmax;
 using train::kernels::SoftmaxBackward;
 
-// y = pixel * factor_c + offset_c.
+// Normalises pixels: y = pixel * factor[c] + offset[c] for channel c.
 struct Normalize {
   static constexpr int kMaxChannels = 16;
   const std::uint8_t* pixels;
   Element type;
   void* y;
-  std::int64_t count;  // rows * channels
+  std::int64_t count;  // number of elements: rows * channels
   int channels;
   float factor[kMaxChannels];
   float offset[kMaxChannels];
 };
 
-// Converts a filter between the layout of parameters, f32 (K,C,R,S), and that of products,
-// (K,R,S,C). Also for linear weights over images, with R, S their height and width.
+// Converts a filter between the layout of parameters, f32 (K,C,R,S), and the layout that
+// convolutions read, (K,R,S,C). Also for weights of linear layers over images; R and S are then the
+// height and width of the image.
 struct PackFilter {
   const float* from;  // KCRS
   void* to;           // KRSC
@@ -83,10 +84,10 @@ struct UnpackFilter {
   std::int64_t k, c, r, s;
 };
 
-// Scratch memory of a BiasGradient and of batch norms.
+// Size in bytes of the scratch memory of a BiasGradient and of batch norm kernels.
 std::size_t channel_sums_scratch_bytes(std::int64_t rows, std::int64_t channels) noexcept;
 
-// A matrix product by simple loops, one thread for each result.
+// A matrix product by simple loops, with one thread for each element of the result.
 struct DirectMatmul {
   MatmulDescription description;
   const void* a;
@@ -94,17 +95,18 @@ struct DirectMatmul {
   void* result;
 };
 
-// Rearranges queries, keys or values, or their results. Rows of tokens, in which the heads are
-// adjacent, become matrices (tokens, width) of each head, or the other way round.
+// Rearranges queries, keys, values or results of attention. `rows`: one row for each token, with
+// the heads side by side. `matrices`: one matrix (tokens, width) for each head of each sample.
 struct Heads {
   Element type;
   std::int64_t batch, tokens, heads, width;
-  void* rows;  // the first of their elements
+  void* rows;  // address of the first element; rows are row_stride elements apart
   std::int64_t row_stride;
   void* matrices;
 };
 
-// A convolution by simple loops, one thread for each result; operands as in Product::run.
+// A convolution by simple loops, with one thread for each element of the result. Operands are as in
+// Product::run.
 struct DirectConvolution {
   ConvolutionDescription description;
   const void* a;
@@ -112,45 +114,46 @@ struct DirectConvolution {
   void* result;
 };
 
-// Values that change from step to step. They are in device memory, so that recorded launches can be
-// repeated.
+// Values that change from step to step. They are in device memory, so that the same kernel launches
+// can be repeated in each step.
 struct StepScalars {
-  std::int64_t step;  // counted from 0
+  std::int64_t step;  // number of the step, from 0
   double lr;
-  std::int32_t finite;  // 0: the sums contain NaN or infinity, and nothing is updated
+  std::int32_t finite;  // 0: the gradient sums contain NaN or infinity, so nothing is updated
 };
 
-// Sets finite to 0 if any of `values` is not finite; otherwise leaves it unchanged.
+// Checks numbers: sets scalars->finite to 0 if any of `values` is not finite, otherwise leaves it
+// unchanged.
 struct FiniteCheck {
   const float* values;
   std::int64_t count;
   StepScalars* scalars;
 };
 
-// One parameter and the inputs of its update.
+// One parameter in device memory, and the inputs of its update.
 struct ParameterOnCard {
   static constexpr int kMaxSlots = 4;
   float* value;
   const float* gradient;
-  float* state[kMaxSlots];  // one for each of the optimiser's slots
+  float* state[kMaxSlots];  // state vectors of the optimiser, one for each of its slots
   std::int64_t count;
   const StepScalars* scalars;
   double lr_scale;  // learning-rate multiplier
-  bool decay;       // see TensorStep
-  void* scratch;    // update_scratch_bytes
+  bool decay;       // weight decay and LARS scaling apply, see TensorStep
+  void* scratch;    // scratch memory of update_scratch_bytes()
 };
 std::size_t update_scratch_bytes(std::int64_t count) noexcept;
 
-// One step of an optimiser on one parameter.
+// Function that updates one parameter by one step of an optimiser.
 using Update = std::function<void(const ParameterOnCard&, Stream&)>;
 
-// The counterpart of the row of the same name in train/optim's table.
+// The GPU update of one optimiser, which has the same name in train/optim's table.
 struct UpdateRow {
   std::string_view name;
   Update (*make)(const ChosenOptions& chosen);
 };
 
-// value = (1 - momentum) * value + momentum * scale * sum.
+// Update of running statistics: value = (1 - momentum) * value + momentum * scale * sum.
 struct Statistic {
   float* value;
   const float* sum;
@@ -159,7 +162,7 @@ struct Statistic {
   double momentum, scale;
 };
 
-// The update of a tensor's average after a step, see Averaging.
+// Update of a tensor's moving average after a step, see Averaging.
 struct Average {
   float* value;
   float* average;
@@ -169,7 +172,7 @@ struct Average {
 };
 
 struct Table {
-  const char* name;  // "cuda", "host"
+  const char* name;  // name of the implementation: "cuda", or "host" in tests
   void (*convert)(const Convert&, Stream&);
   void (*normalize)(const Normalize&, Stream&);
   void (*pack_filter)(const PackFilter&, Stream&);
@@ -179,8 +182,9 @@ struct Table {
   void (*batch_norm)(const BatchNorm&, Stream&);
   void (*batch_norm_inference)(const BatchNorm&, Stream&);
   void (*batch_norm_backward)(const BatchNormBackward&, Stream&);
-  void (*relu)(const Elementwise&, Stream&);           // a -> y; NaN stays NaN
-  void (*relu_backward)(const Elementwise&, Stream&);  // a: y of the forward, b: dy -> y: dx
+  void (*relu)(const Elementwise&, Stream&);  // y = ReLU of a; NaN stays NaN
+  // A is y of the forward pass, b is dy; y becomes dx.
+  void (*relu_backward)(const Elementwise&, Stream&);
   void (*add)(const Elementwise&, Stream&);
   void (*max_pool)(const Pool&, Stream&);
   void (*max_pool_backward)(const Pool&, Stream&);
@@ -201,14 +205,14 @@ struct Table {
   void (*scale_factor_gradient)(const ScaleFactorGradient&, Stream&);
   void (*copy_channels)(const CopyChannels&, Stream&);
   void (*dropout)(const Dropout&, Stream&);
-  // writes 0 after the channels of a row of `to`
+  // copies channels, and writes 0 after them in each row of `to`
   void (*pad_channels)(const CopyChannels&, Stream&);
   void (*batch_norm_statistics)(const BatchNorm&, Stream&);
   void (*batch_norm_sums)(const BatchNormBackward&, Stream&);
   void (*batch_norm_input_gradient)(const BatchNormBackward&, Stream&);
   void (*direct_matmul)(const DirectMatmul&, Stream&);
-  void (*split_heads)(const Heads&, Stream&);  // rows -> matrices
-  void (*join_heads)(const Heads&, Stream&);   // matrices -> rows
+  void (*split_heads)(const Heads&, Stream&);  // moves Heads from rows to matrices
+  void (*join_heads)(const Heads&, Stream&);   // moves Heads from matrices to rows
   void (*softmax)(const Softmax&, Stream&);
   void (*softmax_backward)(const SoftmaxBackward&, Stream&);
   void (*sigmoid_loss)(const SigmoidLoss&, Stream&);

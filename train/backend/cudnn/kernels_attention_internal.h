@@ -3,10 +3,11 @@
 #include "train/backend/cudnn/kernels_base_internal.h"
 #include "train/backend/cudnn/kernels_launch_internal.h"
 
-// Attention, without its matrix products.
+// Kernels of attention, without its matrix products.
 namespace winnow::train::cudnn::kernels {
 
-// Neighbouring threads process neighbouring elements of matrices.
+// Moves elements between token rows and head matrices (Heads). Neighbouring threads process
+// neighbouring elements of the matrices.
 template <class T, bool kSplits>
 struct HeadsKernel {
   static constexpr const char* kName = kSplits ? "split heads" : "join heads";
@@ -61,18 +62,18 @@ struct DirectMatmulKernel {
   }
 };
 
-// ---- Softmax of rows: kLine threads for each row; neighbouring threads read neighbouring
+// ---- Softmax of rows, with kLine threads for each row. Neighbouring threads read neighbouring
 // elements.
 
 inline constexpr int kLine = 16;
-inline constexpr int kLines = kThreads / kLine;  // rows in a block
+inline constexpr int kLines = kThreads / kLine;  // number of rows that a thread block processes
 
 struct LineShared {
   float greatest[kThreads];
   float sum[kThreads];
 };
 
-// Calls f(element) for this thread's elements of its row.
+// Calls f(element) for the elements of a row that this thread processes.
 template <class Function>
 WINNOW_DEVICE_FN void for_line(const Place& at, Index rows, Index columns, Function f) {
   const Index row = at.block * kLines + at.thread / kLine;
@@ -80,7 +81,7 @@ WINNOW_DEVICE_FN void for_line(const Place& at, Index rows, Index columns, Funct
   for (Index c = at.thread % kLine; c < columns; c += kLine) f(row * columns + c);
 }
 
-// Sum over the threads of this thread's row, in thread order.
+// Returns the sum over the threads that process this thread's row, in thread order.
 WINNOW_DEVICE_FN float line_sum(const float* of_threads, int thread) {
   const int first = thread / kLine * kLine;
   float sum = 0;

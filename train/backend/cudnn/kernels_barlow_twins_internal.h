@@ -3,7 +3,8 @@
 #include "train/backend/cudnn/kernels_base_internal.h"
 #include "train/backend/cudnn/kernels_launch_internal.h"
 
-// The loss of Barlow Twins. Its cost is small compared with the net, so products are simple loops.
+// Kernels of the Barlow Twins loss. Its cost is small compared with the net, so products are simple
+// loops.
 namespace winnow::train::cudnn::kernels {
 
 using train::kernels::twins_scratch;
@@ -11,7 +12,7 @@ using train::kernels::twins_width;
 using train::kernels::TwinsLayer;
 using train::kernels::TwinsScratch;
 
-// A column of one view.
+// One feature column of one of the two views.
 struct TwinsColumn {
   Index view, column;
 };
@@ -20,7 +21,7 @@ WINNOW_DEVICE_FN TwinsColumn twins_column(const TwinsLayer& layer, Index i) {
   return {at.quotient, at.rest};
 }
 
-// Normalises the views, one thread for each column.
+// Normalises both views to mean 0 and variance 1, with one thread for each feature column.
 template <class T>
 struct TwinsNormalKernel {
   static constexpr const char* kName = "views, normalised";
@@ -56,7 +57,7 @@ struct TwinsNormalKernel {
   }
 };
 
-// One thread for each element.
+// Computes the cross-correlation matrix of the two views, with one thread for each element.
 struct TwinsCorrelationKernel {
   static constexpr const char* kName = "cross-correlation";
   static constexpr int kPhases = 1;
@@ -80,7 +81,8 @@ struct TwinsCorrelationKernel {
   }
 };
 
-// One block for each row of the cross-correlation: its contribution to the loss.
+// Computes the loss contribution of each row of the cross-correlation matrix, with one thread block
+// for each row.
 struct TwinsRowsKernel {
   static constexpr const char* kName = "rows of the cross-correlation";
   static constexpr int kPhases = 3;
@@ -108,7 +110,8 @@ struct TwinsRowsKernel {
   }
 };
 
-// One block. Forward: the loss. Backward: only the sum of the weights, stored after the rows.
+// Computes totals in one thread block. Forward: the loss. Backward: only the sum of the sample
+// weights, which is stored after the row sums.
 template <bool kForward>
 struct TwinsTotalKernel {
   static constexpr const char* kName = kForward ? "loss of twins" : "weight of twins";
@@ -151,7 +154,8 @@ struct TwinsTotalKernel {
   }
 };
 
-// Replaces the correlation by its gradient, one thread for each element.
+// Replaces the cross-correlation matrix by the loss's gradient with respect to it, with one thread
+// for each element.
 struct TwinsSlopesKernel {
   static constexpr const char* kName = "slopes of the cross-correlation";
   static constexpr int kPhases = 1;
@@ -173,7 +177,7 @@ struct TwinsSlopesKernel {
   }
 };
 
-// Gradient with respect to the normalised views, one thread for each number.
+// Computes the gradient with respect to the normalised views, with one thread for each element.
 struct TwinsGradientKernel {
   static constexpr const char* kName = "gradient of views, normalised";
   static constexpr int kPhases = 1;
@@ -184,7 +188,8 @@ struct TwinsGradientKernel {
   template <int>
   WINNOW_DEVICE_FN void run(const Place& at, Shared&) const {
     for_flat<1>(at, 2 * a.layer.pairs * a.layer.features, [this](Index i, auto) {
-      const QuotientRest to = split(i, a.layer.features);  // row of both views, column
+      // Quotient: row among both views; rest: feature column.
+      const QuotientRest to = split(i, a.layer.features);
       const Index view = to.quotient < a.layer.pairs ? 0 : 1;
       const TwinsScratch s = twins_scratch(a.layer, a.scratch);
       const Index width = twins_width(a.layer);
@@ -199,7 +204,9 @@ struct TwinsGradientKernel {
   }
 };
 
-// dz = inverse * (g - mean(g) - normal * mean(g * normal)), one thread for each column.
+// Computes the gradient with respect to the views: dz = inverse * (g - mean(g) - normal * mean(g *
+// normal)), where g is the gradient with respect to the normalised view. One thread for each
+// feature column.
 template <class T>
 struct TwinsBackwardKernel {
   static constexpr const char* kName = "gradient of views";

@@ -9,7 +9,8 @@
 #include "train/tensor/device_function.h"
 #include "train/tensor/f16.h"
 
-// Building blocks of our own kernels. A kernel is a trivially copyable struct of its arguments:
+// Building blocks of our own GPU kernels. A kernel is a trivially copyable struct that holds its
+// arguments:
 //
 // kName                      Its name, for users.
 // kPhases                    Number of phases, which all threads of a block run one after the
@@ -27,15 +28,16 @@ namespace winnow::train::cudnn::kernels {
 using Index = std::int64_t;
 
 inline constexpr int kThreadsShift = 8;
-inline constexpr int kThreads = 1 << kThreadsShift;  // threads in every block
-inline constexpr Index kMaxBlocks = 2147483647;      // in one launch
+inline constexpr int kThreads = 1 << kThreadsShift;  // number of threads in every block
+inline constexpr Index kMaxBlocks = 2147483647;      // largest number of blocks in one launch
 
-// Any number of blocks; launchers split them.
+// Number of blocks and of threads in a block. Any number of blocks is allowed; launchers split it
+// into several launches.
 struct LaunchShape {
   Index blocks = 1;
   int threads = kThreads;
 };
-// Number of blocks in the launch that starts at block `first`.
+// Number of blocks in the launch that starts at block `first`, with at most `most` blocks.
 constexpr Index launch_blocks(const LaunchShape& shape, Index first, Index most) noexcept {
   return shape.blocks - first < most ? shape.blocks - first : most;
 }
@@ -51,7 +53,7 @@ WINNOW_DEVICE_FN constexpr Index least(Index a, Index b) { return a < b ? a : b;
 WINNOW_DEVICE_FN constexpr Index greatest(Index a, Index b) { return a > b ? a : b; }
 WINNOW_DEVICE_FN constexpr Index ceil_div(Index a, Index b) { return (a + b - 1) / b; }
 
-// Division of numbers >= 0. GPUs are slow at 64-bit division and faster at 32 bits.
+// Divides numbers >= 0. Uses 32 bits where possible, because 64-bit division is slow on GPUs.
 WINNOW_DEVICE_FN Index divide(Index a, Index b) {
   if (((a | b) >> 32) != 0) return a / b;
   return static_cast<Index>(static_cast<std::uint32_t>(a) / static_cast<std::uint32_t>(b));
@@ -65,7 +67,7 @@ WINNOW_DEVICE_FN QuotientRest split(Index a, Index b) {
   return {quotient, a - quotient * b};
 }
 
-// ---- Elements.
+// ---- Element types and their conversion to and from float.
 
 struct Bf16 {
   std::uint16_t bits;
@@ -93,12 +95,13 @@ WINNOW_DEVICE_FN T element(float v) {
     std::uint32_t bits;
     std::memcpy(&bits, &v, sizeof bits);
     const std::uint32_t nearest = (bits + 0x7fffU + ((bits >> 16) & 1U)) >> 16;
-    const std::uint32_t quiet = (bits >> 16) | 0x40U;  // rounding could turn a NaN into infinity
+    // Sets the quiet bit, because rounding could turn a NaN into infinity.
+    const std::uint32_t quiet = (bits >> 16) | 0x40U;
     return T{static_cast<std::uint16_t>(v != v ? quiet : nearest)};
   }
 }
 
-// N adjacent elements, moved at once.
+// N adjacent elements, which are loaded or stored at once.
 template <class T, int N>
 struct alignas(sizeof(T) * N) Pack {
   T at[N];
@@ -106,7 +109,8 @@ struct alignas(sizeof(T) * N) Pack {
 template <class T>
 inline constexpr int kPack = static_cast<int>(16 / sizeof(T));
 
-// For a plain assignment nvcc emits one store for each element in most kernels.
+// Stores a pack by one instruction. nvcc compiles a plain assignment to one store for each element
+// in most kernels.
 template <class T, int N>
 WINNOW_DEVICE_FN void move(T* to, const Pack<T, N>& pack) {
 #ifdef __CUDA_ARCH__
@@ -140,7 +144,8 @@ WINNOW_DEVICE_FN void store(T* to, const Floats<N>& v) {
   move(to, pack);
 }
 
-// ---- Threads over a flat array: each processes kEach packs, a block's width apart.
+// ---- Threads over a flat array. Each thread processes kEach packs, which are one block width
+// apart.
 
 inline constexpr int kEach = 4;
 
@@ -154,7 +159,8 @@ struct Width {
   static constexpr int kValue = N;
 };
 
-// Calls f(element, Width) for packs, and for the elements of an incomplete last pack.
+// Calls f(element, Width) for this thread's packs, and for each single element of an incomplete
+// last pack.
 template <int N, class Function>
 WINNOW_DEVICE_FN void for_flat(const Place& at, Index count, Function f) {
   for (int k = 0; k < kEach; ++k) {
@@ -167,14 +173,14 @@ WINNOW_DEVICE_FN void for_flat(const Place& at, Index count, Function f) {
   }
 }
 
-// ---- Threads over a matrix (rows, channels) with channels in groups of one pack. Neighbouring
-// threads process neighbouring groups of a row. A tile is as many groups as a block is wide; a slab
-// is the rows of a tile that one block processes.
+// ---- Threads over a matrix (rows, channels), with the channels in groups of one pack.
+// Neighbouring threads process neighbouring groups of a row. A tile is as many groups as a block is
+// wide; a slab is the rows of a tile that one block processes.
 
 struct Tiling {
   Index groups = 1;
   Index tiles = 1;
-  int shift = 0;  // width = 1 << shift
+  int shift = 0;  // log2 of the tile's width: width = 1 << shift
   WINNOW_DEVICE_FN int width() const { return 1 << shift; }
   WINNOW_DEVICE_FN int height_shift() const { return kThreadsShift - shift; }
   WINNOW_DEVICE_FN int height() const { return 1 << height_shift(); }
@@ -190,7 +196,7 @@ constexpr Tiling tiling(Index channels, int pack, int widest_shift = 5) {
 struct Spot {
   Index slab;
   Index group;
-  int x, y;  // position in the tile
+  int x, y;  // column and row of the thread within its tile
 };
 WINNOW_DEVICE_FN Spot spot(const Tiling& t, const Place& at) {
   const QuotientRest block = split(at.block, t.tiles);
@@ -198,13 +204,13 @@ WINNOW_DEVICE_FN Spot spot(const Tiling& t, const Place& at) {
   return {block.quotient, block.rest * t.width() + x, x, at.thread >> t.shift};
 }
 
-inline constexpr int kRowsEach = 8;  // for each thread
+inline constexpr int kRowsEach = 8;  // number of matrix rows that each thread processes
 
 inline LaunchShape matrix_shape(const Tiling& t, Index rows) {
   return {t.tiles * greatest(1, ceil_div(rows, Index{t.height()} * kRowsEach)), kThreads};
 }
 
-// Calls f(row) for the rows of this thread.
+// Calls f(row) for the matrix rows that this thread processes.
 template <class Function>
 WINNOW_DEVICE_FN void for_rows(const Tiling& t, const Spot& s, Index rows, Function f) {
   if (s.group >= t.groups) return;
@@ -214,8 +220,8 @@ WINNOW_DEVICE_FN void for_rows(const Tiling& t, const Spot& s, Index rows, Funct
   }
 }
 
-// ---- Sums over the threads of a block, in two steps so that few threads wait for one; kWays sums
-// at once.
+// ---- Sums over the threads of a block, kWays sums at once. They are made in two steps, so that
+// few threads wait for a single one.
 
 inline constexpr int kFew = 16;
 
@@ -232,7 +238,7 @@ struct BlockSums {
       at[way][thread * kSpan] = sum;
     }
   }
-  // Called by one thread, which may store the result in at[way][0].
+  // Returns the total of sum `way`. Called by one thread, which may then store it in at[way][0].
   WINNOW_DEVICE_FN double second_step(int way) const {
     double sum = 0;
     for (int i = 0; i < kFew; ++i) sum += at[way][i * (kThreads / kFew)];

@@ -2,10 +2,12 @@
 
 #include "train/backend/cudnn/kernels_base_internal.h"
 
-// Convolutions by simple loops, one thread for each result; used if a library has no kernel.
+// Convolutions by simple loops, with one thread for each element of the result. Used if the library
+// has no kernel.
 namespace winnow::train::cudnn::kernels {
 
-// Sums products in f32, and adds these partial sums in f64.
+// Sums products in f32 in short runs, and adds the partial sums in f64, so that rounding errors
+// stay small.
 class LongSum {
  public:
   WINNOW_DEVICE_FN void add(float a, float b) {
@@ -50,7 +52,8 @@ struct DirectConvolutionKernel {
   }
 
  private:
-  // The input element that output p reads with element r of its window.
+  // Position of the input element that output position p reads with filter element r, along one
+  // axis.
   WINNOW_DEVICE_FN static Index read_at(const ConvAxis& axis, Index p, Index r) {
     return p * axis.stride + r * axis.dilation - axis.before;
   }
@@ -59,7 +62,7 @@ struct DirectConvolutionKernel {
     return divide(k, divide(d.y.c, d.groups));
   }
 
-  // Operands (x, w).
+  // One element of y. Operands a = x, b = w.
   WINNOW_DEVICE_FN float forward(Index i) const {
     const QuotientRest k = split(i, d.y.c);
     const QuotientRest q = split(k.quotient, d.y.w);
@@ -81,7 +84,7 @@ struct DirectConvolutionKernel {
     return sum.sum();
   }
 
-  // Operands (dy, w).
+  // One element of dx. Operands a = dy, b = w.
   WINNOW_DEVICE_FN float backward_data(Index i) const {
     const QuotientRest c = split(i, d.x.c);
     const QuotientRest w = split(c.quotient, d.x.w);
@@ -109,7 +112,7 @@ struct DirectConvolutionKernel {
     return sum.sum();
   }
 
-  // Operands (x, dy).
+  // One element of dw. Operands a = x, b = dy.
   WINNOW_DEVICE_FN float backward_filter(Index i) const {
     const QuotientRest c = split(i, filter_channels());
     const QuotientRest s = split(c.quotient, d.s);

@@ -17,7 +17,8 @@ struct DropoutKernel {
   template <int>
   WINNOW_DEVICE_FN void run(const Place& at, Shared&) const {
     for_flat<1>(at, a.samples * a.elements, [this](Index i, auto) {
-      const QuotientRest place = split(i, a.elements);  // sample, element
+      // Quotient: sample; rest: element within the sample.
+      const QuotientRest place = split(i, a.elements);
       std::uint64_t key = 0;
       for (Index k = 8; k-- > 0;) key = key << 8 | a.keys[place.quotient * 8 + k];
       const auto number = static_cast<std::uint64_t>(a.whole_samples ? 0 : place.rest);

@@ -42,7 +42,7 @@ struct NormalizeKernel {
 };
 
 struct ReluOf {
-  // NaN stays NaN
+  // ReLU; NaN stays NaN
   WINNOW_DEVICE_FN float operator()(float a, float) const { return a <= 0 ? 0 : a; }
 };
 struct WhereOpen {
@@ -75,7 +75,7 @@ struct ElementwiseKernel {
   }
 };
 
-// Between (K,C,R,S) and (K,R,S,C). Neighbouring threads write neighbouring elements.
+// Reorders a filter from (K,C,R,S) to (K,R,S,C). Neighbouring threads write neighbouring elements.
 template <class T>
 struct PackFilterKernel {
   static constexpr const char* kName = "pack filter";
@@ -89,8 +89,9 @@ struct PackFilterKernel {
   template <int>
   WINNOW_DEVICE_FN void run(const Place& at, Shared&) const {
     for_flat<1>(at, k * c * r * s, [this](Index i, auto) {
-      const QuotientRest channel = split(i, c);                    // k*r*s, c
-      const QuotientRest filter = split(channel.quotient, r * s);  // k, r*s
+      const QuotientRest channel = split(i, c);  // quotient: index in k*r*s; rest: channel c
+      // Quotient: filter k; rest: index in r*s.
+      const QuotientRest filter = split(channel.quotient, r * s);
       to[i] = element<T>(from[(filter.quotient * c + channel.rest) * r * s + filter.rest]);
     });
   }
@@ -109,8 +110,8 @@ struct UnpackFilterKernel {
   template <int>
   WINNOW_DEVICE_FN void run(const Place& at, Shared&) const {
     for_flat<1>(at, k * c * r * s, [this](Index i, auto) {
-      const QuotientRest place = split(i, r * s);            // k*c, r*s
-      const QuotientRest filter = split(place.quotient, c);  // k, c
+      const QuotientRest place = split(i, r * s);  // quotient: index in k*c; rest: index in r*s
+      const QuotientRest filter = split(place.quotient, c);  // quotient: filter k; rest: channel c
       to[i] = as_float(from[(filter.quotient * r * s + place.rest) * c + filter.rest]);
     });
   }

@@ -3,20 +3,21 @@
 #include "train/backend/cudnn/kernels_base_internal.h"
 #include "train/backend/cudnn/kernels_launch_internal.h"
 
-// Group norm, with one block for each group of a sample.
+// Kernels of group norm, with one thread block for each channel group of a sample.
 namespace winnow::train::cudnn::kernels {
 
 using train::kernels::GroupNormLayer;
 
-// The elements of one group: all pixels, and the channels of the group.
+// The elements of one channel group of a sample: all pixels, and the group's channels.
 struct GroupSpan {
   const GroupNormLayer& layer;
-  Index block;  // sample * groups + group
+  Index block;  // index of the thread block: sample * groups + group
 
   WINNOW_DEVICE_FN Index channels() const { return divide(layer.channels, layer.groups); }
   WINNOW_DEVICE_FN Index count() const { return layer.pixels * channels(); }
 
-  // Calls f(element, channel) for the elements of one thread, and done() after each kChunk of them.
+  // Calls f(element, channel) for the elements that one thread processes, and done() after each
+  // kChunk of them.
   template <class Function, class Done>
   WINNOW_DEVICE_FN void for_thread(int thread, Function f, Done done) const {
     const QuotientRest of = split(block, layer.groups);
@@ -37,8 +38,8 @@ struct GroupSpan {
   }
 };
 
-// Two sums over the elements of one thread, in f32 within chunks; by add(element, channel, first,
-// second).
+// Computes two sums over the elements that one thread processes, in f32 within chunks and in f64
+// across them. add(element, channel, first, second) adds one element's terms.
 template <class Add>
 WINNOW_DEVICE_FN void sum_thread(const GroupSpan& span, int thread, BlockSums<2>& to, Add add) {
   double first = 0;
@@ -78,7 +79,8 @@ struct GroupNormKernel {
                  [x](Index i, Index, float& first, float&) { first += as_float(x[i]); });
     } else if constexpr (kPhase == 1 || kPhase == 4) {
       shared.sums.first_step(at.thread);
-    } else if constexpr (kPhase == 2) {  // approximate mean, around which to sum
+      // Approximate mean, subtracted from all elements before the exact sums.
+    } else if constexpr (kPhase == 2) {
       if (at.thread != 0) return;
       shared.mean = static_cast<float>(shared.sums.second_step(0) / count(span));
     } else if constexpr (kPhase == 3) {
@@ -113,8 +115,8 @@ struct GroupNormKernel {
   }
 };
 
-// dx = inverse * (scale * dy - mean(scale * dy) - normal * mean(scale * dy * normal)), with means
-// over a group.
+// Computes dx = inverse * (scale * dy - mean(scale * dy) - normal * mean(scale * dy * normal)),
+// where means are over a channel group, and normal is the normalised x.
 template <class T>
 struct GroupNormBackwardKernel {
   static constexpr const char* kName = "group norm, backward";
@@ -161,7 +163,8 @@ struct GroupNormBackwardKernel {
   }
 };
 
-// The terms that GroupNormBackward sums over each channel, for dshift and dscale.
+// The terms of a group norm's backward pass that are summed over all rows for each channel: dshift
+// and dscale.
 template <class T>
 struct GroupNormTerms {
   static constexpr int kSums = 2;

@@ -23,11 +23,11 @@ namespace winnow::train::cudnn::kernels {
 
 template <class Launcher>
 struct Launches;
-// Rows of a table of kernels.
+// The GPU updates of all optimisers, one row for each rule in train/optim/rules.h.
 template <class Launcher>
 inline constexpr std::array kUpdateRows = Launches<Launcher>::update_rows(Rules{});
 
-// The table of functions that pass kernels to Launcher::launch(kernel, stream).
+// Functions for a kernel table (Table). They pass kernels to Launcher::launch(kernel, stream).
 template <class Launcher>
 struct Launches {
   template <class Kernel>

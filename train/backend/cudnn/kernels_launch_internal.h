@@ -8,7 +8,7 @@
 #include "train/backend/cudnn/kernels_elementwise_internal.h"
 #include "train/backend/cudnn/kernels_norm_internal.h"
 
-// Turns arguments into launches of kernels, for any Launcher.
+// Functions that turn arguments into launches of kernels, for any Launcher (GPU, or host in tests).
 namespace winnow::train::cudnn::kernels {
 
 template <class Launcher, class Kernel>
@@ -35,8 +35,8 @@ void by_type(Element type, Function f) {
 template <class T>
 using TypeOf = typename T::Type;
 
-// Whether rows of `channels` elements at these addresses (nullptr is allowed) can be moved in packs
-// of `pack` elements, which have `bytes` bytes.
+// Whether rows of `channels` elements at these addresses can be moved in packs of `pack` elements,
+// which have `bytes` bytes. nullptr fits always.
 inline bool fits_packs(std::initializer_list<const void*> addresses, std::int64_t channels,
                        int pack, int bytes) {
   for (const void* address : addresses) {
@@ -47,7 +47,8 @@ inline bool fits_packs(std::initializer_list<const void*> addresses, std::int64_
   return channels % pack == 0;
 }
 
-// Calls f<T, N>() with the widest packs that type, addresses and channels allow.
+// Calls f<T, N>(), where T is the element type and N the widest pack that type, addresses and
+// channels allow.
 template <class Function>
 void by_pack(Element type, std::initializer_list<const void*> addresses, std::int64_t channels,
              Function f) {
@@ -61,7 +62,7 @@ void by_pack(Element type, std::initializer_list<const void*> addresses, std::in
   });
 }
 
-// y = Function(a, b), elementwise.
+// Launches y = Function(a, b) for each element.
 template <class Launcher, class Function>
 void elementwise(const Elementwise& e, Stream& stream) {
   const void* second = e.b == nullptr ? e.a : e.b;
@@ -73,7 +74,8 @@ void elementwise(const Elementwise& e, Stream& stream) {
   });
 }
 
-// Sums over the rows of a matrix, for each channel. `scratch`: channel_sums_scratch_bytes.
+// Sums terms over the rows of a matrix, for each channel. `scratch`: memory of
+// channel_sums_scratch_bytes().
 template <class Launcher, class T, int N, class Terms>
 void sum_channels(const Terms& terms, std::int64_t rows, std::int64_t channels, void* scratch,
                   Stream& stream) {

@@ -7,7 +7,8 @@
 
 namespace winnow::train::cudnn::kernels {
 
-// One thread for each element; neighbours are read again from memory.
+// Local response norm, forward or backward, with one thread for each element. Each thread reads its
+// neighbours' values from memory again.
 template <class T, bool kBackward>
 struct LocalResponseNormKernel {
   static constexpr const char* kName =
@@ -29,12 +30,12 @@ struct LocalResponseNormKernel {
   }
 
  private:
-  // Channel c of the row that begins at `row`; 0 if it does not exist.
+  // Element of channel c in the row that begins at `row`; 0 if there is no such channel.
   WINNOW_DEVICE_FN float at_or_zero(const void* from, Index row, Index c) const {
     if (c < 0 || c >= a.layer.channels) return 0;
     return as_float(static_cast<const T*>(from)[row + c]);
   }
-  // k + share * sum of squares of the neighbours of c.
+  // Base of the power for channel c: k + share * sum of squares of the neighbouring channels.
   WINNOW_DEVICE_FN float base(Index row, Index c) const {
     float sum = 0;
     for (Index j = c - a.layer.size / 2; j <= c + (a.layer.size - 1) / 2; ++j) {
@@ -43,7 +44,8 @@ struct LocalResponseNormKernel {
     }
     return a.layer.k + a.layer.share * sum;
   }
-  // The contribution of x through the results that have it as a neighbour.
+  // Second term of the gradient for channel j: x contributes to all results that have it as a
+  // neighbour.
   WINNOW_DEVICE_FN float rest(Index row, Index j) const {
     float sum = 0;
     for (Index c = j - (a.layer.size - 1) / 2; c <= j + a.layer.size / 2; ++c) {

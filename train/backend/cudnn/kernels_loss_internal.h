@@ -2,7 +2,8 @@
 
 #include "train/backend/cudnn/kernels_base_internal.h"
 
-// Losses, one block for each sample. Their cost is small compared with the net, so they are in f64.
+// Kernels of losses, with one thread block for each sample. They compute in f64, because their cost
+// is small compared with the net.
 namespace winnow::train::cudnn::kernels {
 
 enum class LossPass : std::uint8_t { kForward, kBackward };
@@ -12,12 +13,13 @@ struct LossKernel {
   static constexpr const char* kName =
       kPass == LossPass::kForward ? "cross entropy" : "cross entropy, backward";
   static constexpr int kPhases = kPass == LossPass::kForward ? 6 : 7;
-  enum Way { kExp, kTarget, kTargetLogit, kLogit, kWays };  // sums over the classes
+  // Sums over the classes that the kernel needs.
+  enum Way { kExp, kTarget, kTargetLogit, kLogit, kWays };
   struct Shared {
     float greatest[kThreads];
     BlockSums<kWays> sums;
-    double log_sum;  // log of the sum of exp(logit - greatest)
-    double targets;  // sum of the targets
+    double log_sum;  // log of the sum of exp(logit - greatest logit)
+    double targets;  // sum of the targets of the sample
   };
   Loss a;
 
@@ -88,7 +90,7 @@ struct LossKernel {
     shared.log_sum = std::log(sums[kExp]);
     shared.targets = sums[kTarget];
     if constexpr (kPass == LossPass::kForward) {
-      // -sum t * (logit - greatest - log_sum), t = (1 - smoothing) * target + even
+      // loss = -sum t * (logit - greatest - log_sum), with t = (1 - smoothing) * target + even
       const double share = 1 - a.layer.smoothing;
       const double e = even(sums[kTarget]);
       const double smoothed = share * sums[kTarget] + e * static_cast<double>(a.layer.classes);
@@ -105,7 +107,7 @@ struct SigmoidLossKernel {
   static constexpr int kPhases = kPass == LossPass::kForward ? 6 : 4;
   struct Shared {
     BlockSums<1> sums;
-    double even;  // added to each smoothed target
+    double even;  // label smoothing: added to each target
   };
   SigmoidLoss a;
 

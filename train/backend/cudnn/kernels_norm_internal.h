@@ -2,8 +2,8 @@
 
 #include "train/backend/cudnn/kernels_base_internal.h"
 
-// Sums over the rows of a matrix, for each channel. Rows are cut into parts depending only on the
-// shape. A block sums one part of one tile; a second kernel sums the parts.
+// Partition of a matrix's rows for sums over the rows, for each channel. It depends only on the
+// shape. A thread block sums one part of one tile; a second kernel adds up the parts.
 namespace winnow::train::cudnn::kernels {
 
 struct Parts {
@@ -12,28 +12,28 @@ struct Parts {
   WINNOW_DEVICE_FN Index begin(Index part) const { return divide(rows * part, parts); }
   WINNOW_DEVICE_FN Index count(Index part) const { return begin(part + 1) - begin(part); }
 };
-// Enough blocks for a large GPU, but so few that summing the parts stays cheap compared with the
-// data.
+// Chooses the number of parts: enough thread blocks for a large GPU, but so few that adding up the
+// parts stays cheap.
 constexpr Parts parts_of(Index rows, Index channels) {
   const Index most = least(512, greatest(64, (Index{1} << 17) / channels));
   return {rows, greatest(1, least(most, ceil_div(rows, 64)))};
 }
 
-// Tiling for sums over parts. Narrow tiles leave few parts for each thread, which it adds
+// Tiling for adding up the parts. Narrow tiles leave few parts to each thread, which adds them
 // sequentially.
 constexpr Tiling tiling_of_parts(Index channels) { return tiling(channels, 1, 3); }
 
-inline constexpr int kChunk = 64;  // rows that one thread sums in f32
+inline constexpr int kChunk = 64;  // number of rows that one thread sums in f32
 
-// Number of rows in [begin, end) that the y-th thread of a column processes.
+// Number of rows in [begin, end) that the y-th thread of a tile's column processes.
 WINNOW_DEVICE_FN Index rows_of_thread(const Tiling& tiles, Index begin, Index end, int y) {
   const Index left = end - begin - y;
   return left <= 0 ? 0 : (left + tiles.height() - 1) >> tiles.height_shift();
 }
 
-// Mean and sum of squared deviations of each part. A thread sums deviations from the first number
-// of each chunk, so rounding is bounded by the chunk's own spread. Chunks, threads and parts are
-// merged in f64 (Chan, Golub and LeVeque 1979).
+// Computes mean and sum of squared deviations of each part. A thread sums deviations from the first
+// number of each chunk, so rounding is bounded by the chunk's own spread. Chunks, threads and parts
+// are merged in f64 (Chan, Golub and LeVeque 1979).
 template <class T, int N>
 struct MomentsKernel {
   static constexpr const char* kName = "batch moments";
@@ -45,7 +45,7 @@ struct MomentsKernel {
   const T* x;
   Index channels;
   Parts parts;
-  double* mean;  // (parts, channels)
+  double* mean;  // shape (parts, channels)
   double* squares;
   Tiling tiles = tiling(channels, N);
 
@@ -102,7 +102,7 @@ struct MomentsKernel {
     }
   }
 
-  // One thread for each channel.
+  // Merges the results of a tile's threads, with one thread for each channel.
   WINNOW_DEVICE_FN void merge_threads(const Spot& s, Index begin, Index end, int thread,
                                       const Shared& shared) const {
     const int width = tiles.width();
@@ -128,7 +128,7 @@ struct MomentsKernel {
   }
 };
 
-// Sum over one column of a tile's threads.
+// Returns the sum over the threads of a tile's column x.
 WINNOW_DEVICE_FN double column_sum(const double* of_threads, const Tiling& tiles, int x) {
   double sum = 0;
   for (int y = 0; y < tiles.height(); ++y) sum += of_threads[y * tiles.width() + x];
@@ -142,7 +142,7 @@ struct FinishMomentsKernel {
     double sum[kThreads];
     double mean[kThreads];
   };
-  const double* means;  // (parts, channels)
+  const double* means;  // shape (parts, channels)
   const double* squares;
   Index channels;
   Parts parts;
@@ -224,9 +224,9 @@ struct BatchNormKernel {
   }
 };
 
-// ---- Sums.
+// ---- Sums over rows.
 
-// The terms that BiasGradient sums: dy.
+// The terms that are summed for the gradient of a bias: dy.
 template <class T>
 struct BiasTerms {
   static constexpr int kSums = 1;
@@ -242,7 +242,7 @@ struct BiasTerms {
   }
 };
 
-// dy times the gradient of the ReLU.
+// Returns dy times the gradient of the ReLU.
 template <int N, class T>
 WINNOW_DEVICE_FN Floats<N> gated(const BatchNormBackward& a, Index at) {
   Floats<N> g = load<N>(static_cast<const T*>(a.dy) + at);
@@ -253,7 +253,7 @@ WINNOW_DEVICE_FN Floats<N> gated(const BatchNormBackward& a, Index at) {
   return g;
 }
 
-// The terms that BatchNormBackward sums, for dshift and dscale.
+// The terms of a batch norm's backward pass that are summed for each channel: dshift and dscale.
 template <class T>
 struct NormTerms {
   static constexpr int kSums = 2;
@@ -289,7 +289,7 @@ struct ChannelSumsKernel {
   Terms terms;
   Index channels;
   Parts parts;
-  double* to;  // (kSums, parts, channels)
+  double* to;  // shape (kSums, parts, channels)
   Tiling tiles = tiling(channels, N);
 
   LaunchShape shape() const { return {tiles.tiles * parts.parts, kThreads}; }
@@ -343,7 +343,7 @@ struct FinishSumsKernel {
   Terms terms;
   Index channels;
   Parts parts;
-  const double* from;  // (kSums, parts, channels)
+  const double* from;  // shape (kSums, parts, channels)
   Tiling tiles = tiling_of_parts(channels);
 
   LaunchShape shape() const { return {tiles.tiles, kThreads}; }
@@ -367,8 +367,9 @@ struct FinishSumsKernel {
   }
 };
 
-// dx = scale * inverse * (g - dshift / rows - (x - mean) * inverse * dscale / rows). If the means
-// are given, they replace the quotients by rows.
+// Computes dx = scale * inverse * (g - dshift / rows - (x - mean) * inverse * dscale / rows), where
+// g is dy after the ReLU's gradient. If mean_product and mean_gradient are given, they replace
+// dscale / rows and dshift / rows.
 template <class T, int N>
 struct BatchNormBackwardKernel {
   static constexpr const char* kName = "batch norm, backward";

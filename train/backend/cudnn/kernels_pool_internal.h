@@ -2,8 +2,8 @@
 
 #include "train/backend/cudnn/kernels_base_internal.h"
 
-// Pooling, with one thread for each result (of N channels). Backward sums over all windows that
-// contain an element, in a fixed order.
+// Kernels of pooling, with one thread for each result of N channels. The backward pass sums over
+// all windows that contain an element, in a fixed order.
 namespace winnow::train::cudnn::kernels {
 
 struct Pixel {
@@ -18,14 +18,15 @@ WINNOW_DEVICE_FN Pixel pixel_of(Index at, Index height, Index width) {
 struct Range {
   Index begin, end;
 };
-// The elements of the window at `out`, clipped to the data.
+// Range of input positions that the window of output position `out` covers, along one axis, clipped
+// to the data.
 WINNOW_DEVICE_FN Range covered(Index out, int kernel, int stride, int pad, Index size) {
   const Index begin = out * stride - pad;
   return {greatest(begin, 0), least(begin + kernel, size)};
 }
-// The windows that contain element `in`.
+// Range of output positions whose windows contain input position `in`, along one axis.
 WINNOW_DEVICE_FN Range covering(Index in, int kernel, int stride, int pad, Index outs) {
-  const Index past = in + pad - kernel + 1;  // earliest start of a window that contains it
+  const Index past = in + pad - kernel + 1;  // earliest start of a window that contains `in`
   return {past <= 0 ? 0 : divide(past + stride - 1, stride),
           least(outs, divide(in + pad, stride) + 1)};
 }

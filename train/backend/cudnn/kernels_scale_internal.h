@@ -26,7 +26,8 @@ struct ScaleKernel {
   }
 };
 
-// One thread sums one channel of a sample; neighbouring threads read neighbouring channels.
+// Gradient of factors by sample and channel. One thread sums one channel of a sample; neighbouring
+// threads read neighbouring channels.
 template <class T>
 struct SampleFactorsKernel {
   static constexpr const char* kName = "gradient of the factors of samples";
@@ -39,7 +40,7 @@ struct SampleFactorsKernel {
   WINNOW_DEVICE_FN void run(const Place& at, Shared&) const {
     const auto& layer = a.layer;
     for_flat<1>(at, layer.batch * layer.channels, [this, &layer](Index i, auto) {
-      const QuotientRest place = split(i, layer.channels);  // sample, channel
+      const QuotientRest place = split(i, layer.channels);  // quotient: sample; rest: channel
       const Index from = place.quotient * layer.pixels * layer.channels + place.rest;
       double sum = 0;
       for (Index p = 0; p < layer.pixels; ++p) {
@@ -52,7 +53,7 @@ struct SampleFactorsKernel {
   }
 };
 
-// The terms that are summed for factors of channels.
+// The terms that are summed over all rows for the gradient of factors by channel: x * dy.
 template <class T>
 struct FactorTerms {
   static constexpr int kSums = 1;

@@ -3,8 +3,8 @@
 #include "train/backend/cudnn/kernels_base_internal.h"
 #include "train/optim/rules.h"
 
-// The update of a tensor by a rule of train/optim. Each element gets the same roundings in the same
-// order as on the host. Norms are summed in another order than there.
+// Updates of a tensor by an optimiser rule of train/optim. Each element is rounded as on the host.
+// Norms are summed in another order than on the host.
 namespace winnow::train::cudnn::kernels {
 
 struct FiniteCheckKernel {
@@ -17,13 +17,13 @@ struct FiniteCheckKernel {
   template <int>
   WINNOW_DEVICE_FN void run(const Place& at, Shared&) const {
     for_flat<1>(at, a.count, [this](Index i, auto) {
-      // Several threads may write here, all the same value.
+      // Several threads may write here at once; all write the same value.
       if (!(a.values[i] - a.values[i] == 0)) a.scalars->finite = 0;
     });
   }
 };
 
-// Without the norms.
+// Returns the facts for a rule, without norms.
 WINNOW_DEVICE_FN TensorStep step_of(const ParameterOnCard& a) {
   return {.lr = a.scalars->lr * a.lr_scale, .step = a.scalars->step, .decay = a.decay};
 }
@@ -32,7 +32,8 @@ constexpr Index norm_parts(Index count) {
   return greatest(1, least(kThreads, ceil_div(count, Index{kThreads} * 16)));
 }
 
-// Sums of squares of values and gradients for each part, in the first 2 * parts of the scratch.
+// Computes the sums of squares of values and of gradients, for each part. They are stored in the
+// first 2 * parts numbers of the scratch memory.
 struct NormPartsKernel {
   static constexpr const char* kName = "norm parts";
   static constexpr int kPhases = 3;
@@ -60,8 +61,8 @@ struct NormPartsKernel {
   }
 };
 
-// Updates the state by a rule that has a direction(). Leaves sums of squares of values and
-// directions, as NormPartsKernel does.
+// Updates the optimiser's state by a rule that has direction(). Computes the sums of squares of
+// values and of directions, and stores them as NormPartsKernel does.
 template <class Rule>
 struct DirectionPartsKernel {
   static constexpr const char* kName = "direction norm parts";
@@ -110,7 +111,8 @@ struct DirectionPartsKernel {
   }
 };
 
-// Computes both norms from these sums, and stores them after the sums in the scratch.
+// Computes both norms from the sums of squares in the scratch memory, and stores them after these
+// sums.
 struct NormsKernel {
   static constexpr const char* kName = "norms";
   static constexpr int kPhases = 3;
@@ -143,7 +145,7 @@ struct UpdateKernel {
   using Shared = typename Rule::Factors;
   Rule rule;
   ParameterOnCard a;
-  bool norms;  // whether they are in the scratch
+  bool norms;  // the scratch memory holds the norms
   Index parts = norm_parts(a.count);
 
   LaunchShape shape() const { return flat_shape<1>(a.count); }

@@ -9,11 +9,11 @@
 
 namespace winnow::train::cudnn {
 
-// Cache of plans on disk, so that later programs on the same model of GPU get the same plans, and
-// faster. It is a TextCache if the build has the libraries for that; else nothing is kept.
+// Cache of cuDNN's plans on disk, so that later runs on the same model of GPU get the same plans
+// faster. It is a TextCache if the build has the libraries for that; otherwise nothing is kept.
 class PlanCache {
  public:
-  explicit PlanCache(std::filesystem::path folder);  // empty: nothing is cached
+  explicit PlanCache(std::filesystem::path folder);  // empty folder: nothing is cached
   std::optional<std::string> find(std::string_view key) const noexcept;
   void store(std::string_view key, std::string_view plan) const noexcept;
 
@@ -23,10 +23,11 @@ class PlanCache {
   std::filesystem::path folder_;
 };
 
-// Everything that determines whether a plan can be used: GPU, compute capability, cuDNN, driver.
-std::string platform_name(const Card& card);  // "NVIDIA-H200_sm90_cudnn-9.19.0_driver-13.0"
+// Names the platform on which plans can be used: GPU, compute capability, cuDNN and driver.
+std::string platform_name(const Card& card);  // such as "NVIDIA-H200_sm90_cudnn-9.19.0_driver-13.0"
 
-// $XDG_CACHE_HOME/winnow/cudnn-plans/<platform>, otherwise in ~/.cache; empty if there is neither.
+// Default folder of cached plans: $XDG_CACHE_HOME/winnow/cudnn-plans/<platform>, or in ~/.cache
+// without that variable. Empty if neither variable nor home exists.
 std::filesystem::path default_plan_folder(const Card& card);
 
 }  // namespace winnow::train::cudnn

@@ -13,9 +13,10 @@
 
 namespace winnow::train::cudnn {
 
-// A compiled graph with two streams: one computes, the other copies outputs to the host meanwhile.
-// Inputs and outputs pass through page-locked memory of the program, so that any memory can be
-// bound.
+// A compiled graph on a GPU with two streams: one computes, the other copies outputs to the host
+// meanwhile.
+// Inputs and outputs pass through page-locked memory of the program, so the caller may bind any
+// memory.
 class CudnnProgram final : public Program {
  public:
   CudnnProgram(std::shared_ptr<Device> device, const Graph& graph, const CompileOptions& options);
@@ -33,15 +34,15 @@ class CudnnProgram final : public Program {
 
   KernelChoices choices() const override { return compiled_->choices; }
 
-  // From now on, the parameter or buffer `id` is read from device memory. load_parameters() waits
-  // for `changed` before it packs.
+  // From now on, the parameter or buffer `id` is read from device memory at `address`.
+  // load_parameters() waits for the event `changed` before it packs.
   void bind_on_device(ValueId id, float* address, std::shared_ptr<const Event> changed);
 
  private:
-  // Outputs of the nodes of one run(), in transfer to the host.
+  // Transfer to the host of the outputs that one run() computes.
   struct Delivery {
     std::size_t first_node = 0;
-    std::size_t first_output = 0, last_output = 0;  // range in outputs_
+    std::size_t first_output = 0, last_output = 0;  // range of indices in outputs_
     bool pending = false;
     std::unique_ptr<Event> computed{};
     std::unique_ptr<Event> arrived{};
@@ -60,18 +61,20 @@ class CudnnProgram final : public Program {
   const Graph graph_;
   const std::shared_ptr<Device> device_;
   std::unique_ptr<Compiled> compiled_;
-  Memory staging_;     // page-locked
-  Memory parameters_;  // parameters that are bound to host memory
+  Memory staging_;     // page-locked memory for transfers
+  Memory parameters_;  // device copies of parameters that are bound to host memory
   std::unique_ptr<Stream> stream_;
   std::unique_ptr<Stream> delivering_;
-  std::unique_ptr<Event> sent_;           // afterwards staging may be written again
-  std::shared_ptr<const Event> changed_;  // the WeightStore's event
-  std::vector<void*> host_;               // by value: the caller's memory
-  std::vector<bool> on_device_;           // by value: bound to a WeightStore
-  std::vector<ValueId> outputs_;          // ordered by the node that writes them
-  std::vector<ValueId> shared_;           // subset of outputs_ that the caller may change
-  std::size_t sent_back_ = 0;             // number of shared_ already sent in this step
-  std::vector<Delivery> deliveries_;      // for one step, in order; reused for the next
+  std::unique_ptr<Event> sent_;  // event after which the staging memory may be written again
+  // Event after which the WeightStore's weights are up to date.
+  std::shared_ptr<const Event> changed_;
+  std::vector<void*> host_;       // by value: address in the caller's memory
+  std::vector<bool> on_device_;   // by value: whether it is bound to a WeightStore
+  std::vector<ValueId> outputs_;  // outputs, ordered by the node that writes them
+  std::vector<ValueId> shared_;   // subset of outputs_ that the caller may change
+  // Number of values in shared_ that were already sent to the GPU in this step.
+  std::size_t sent_back_ = 0;
+  std::vector<Delivery> deliveries_;  // transfers of one step, in order; reused for the next
   std::size_t deliveries_used_ = 0;
   LoadState loaded_;
   std::size_t next_node_ = 0;

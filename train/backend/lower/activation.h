@@ -5,7 +5,7 @@
 
 namespace winnow::train {
 
-// For forward and backward.
+// Arguments of the kernel of an activation node, for both the forward and the backward pass.
 Fill<kernels::Activate> activation_arguments(ValuePlaces& places, const Node& node);
 
 }  // namespace winnow::train

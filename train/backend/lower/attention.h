@@ -5,7 +5,7 @@
 
 namespace winnow::train {
 
-// For kAttention and its backward; x is the first input of both.
+// Description of a kAttention node or its backward node; x is the first input of both.
 kernels::AttentionLayer attention_layer(const ValuePlaces& places, const Node& node);
 
 }  // namespace winnow::train

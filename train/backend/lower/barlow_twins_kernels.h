@@ -3,7 +3,8 @@
 #include "train/backend/lower/kernel_arguments.h"
 #include "train/tensor/device_function.h"
 
-// Arguments and scratch layout of kernels of the Barlow Twins loss, see train/ops/barlow_twins.h.
+// Arguments and scratch layout of the kernels of the Barlow Twins loss, see
+// train/ops/barlow_twins.h.
 namespace winnow::train::kernels {
 
 struct TwinsLayer {
@@ -16,26 +17,27 @@ struct BarlowTwins {
   TwinsLayer layer;
   const void* z;
   const float* weights;
-  float* loss;        // forward
-  float* per_sample;  // forward
-  void* dz;           // backward
-  void* scratch;      // twins_scratch_bytes()
+  float* loss;        // result of the forward pass
+  float* per_sample;  // result of the forward pass
+  void* dz;           // result of the backward pass
+  void* scratch;      // memory of twins_scratch_bytes()
 };
 
-// Columns in a row of the scratch's matrices: a multiple of the vector size.
+// Number of columns of the matrices in scratch memory: the features, rounded up to a multiple of
+// the vector size.
 static WINNOW_DEVICE_FN std::int64_t twins_width(const TwinsLayer& layer) {
   return (layer.features + 15) / 16 * 16;
 }
 
-// Scratch memory of a node. Matrices have twins_width() columns. Those that are multiplied have
-// zeros after the features.
+// Layout of the scratch memory of a node. Matrices have twins_width() columns. Matrices that are
+// multiplied have zeros after the features.
 struct TwinsScratch {
-  double* rows;        // a sum for each feature of the first view, and one more
-  float* normal;       // first views, then second views: (pairs, width) each
-  float* gradient;     // gradient with respect to `normal`
-  float* inverse;      // 1 / standard deviation: of the first views, then of the second ones
-  float* correlation;  // (width, width); in the backward pass its gradient
-  float* transposed;   // gradient of the correlation, transposed
+  double* rows;     // for each feature of the first view, its loss contribution; then one more sum
+  float* normal;    // normalised first views, then second views; (pairs, width) each
+  float* gradient;  // gradient with respect to `normal`
+  float* inverse;   // 1 / standard deviation of each feature: first views, then second views
+  float* correlation;  // cross-correlation matrix (width, width); in the backward pass its gradient
+  float* transposed;   // gradient of the cross-correlation matrix, transposed
 };
 static WINNOW_DEVICE_FN TwinsScratch twins_scratch(const TwinsLayer& layer, void* memory) {
   const std::int64_t width = twins_width(layer);

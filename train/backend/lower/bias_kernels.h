@@ -7,7 +7,7 @@
 // Arguments of kernels that add one row to all rows of a matrix.
 namespace winnow::train::kernels {
 
-// y (rows, channels) += bias (channels).
+// Adds a bias: y (rows, channels) += bias (channels).
 struct AddBias {
   Element type;
   void* y;
@@ -15,7 +15,7 @@ struct AddBias {
   std::int64_t rows, channels;
 };
 
-// dbias = sum of dy over the rows.
+// Gradient of a bias: dbias = sum of dy over the rows.
 struct BiasGradient {
   Element type;
   const void* dy;

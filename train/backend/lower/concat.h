@@ -7,12 +7,13 @@
 
 namespace winnow::train {
 
-// Source and destination slots, and the first element of a row in each.
+// Source and destination memory of a copy of channels, and the index of the first copied channel in
+// each.
 struct CopiedChannels {
   Slots::Id from, to;
   std::int64_t from_first = 0, to_first = 0;
 };
-// `made` with the addresses of `copied`.
+// Completes `made` with the addresses of source and destination.
 Fill<kernels::CopyChannels> copy_arguments(const kernels::CopyChannels& made,
                                            const CopiedChannels& copied);
 

@@ -10,13 +10,13 @@ namespace winnow::train::kernels {
 struct Dropout {
   Element type;
   const void* x;
-  const std::uint8_t* keys;  // 8 bytes for each sample
+  const std::uint8_t* keys;  // random keys, 8 bytes for each sample
   void* y;
   std::int64_t samples;
-  std::int64_t elements;  // in a sample
+  std::int64_t elements;  // number of elements of a sample
   std::uint64_t operation;
   std::uint32_t threshold;
-  float factor;  // for elements that are kept
+  float factor;  // factor for the elements that are kept
   bool whole_samples;
 };
 

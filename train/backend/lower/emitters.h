@@ -10,7 +10,7 @@
 
 namespace winnow::train {
 
-// Emits the calls for one node of an operation. `Self`: the backend's Lowering.
+// Function that emits the kernel calls of one node. `Self`: the backend's Lowering.
 template <class Self>
 using Emitter = void (*)(Self&, const Node&);
 
@@ -20,7 +20,8 @@ struct EmitterRow {
   Emitter<Self> emit;
 };
 
-// Error for an operation that is not among the `rows` of `backend`.
+// Finds the emitter of a node's operation. Throws Error if `rows`, the table of `backend`, lacks
+// the operation.
 template <class Self>
 Emitter<Self> find_emitter(std::span<const EmitterRow<Self>> rows, std::string_view backend,
                            const Node& node) {

@@ -9,7 +9,8 @@ namespace winnow::train {
 
 kernels::GroupNormLayer group_norm_layer(const ValuePlaces& places, const Node& node);
 
-// `layer` describes the node, which may be of another norm with the same operands.
+// Arguments of group norm kernels for a node. `layer` describes the node, which may be another kind
+// of norm with the same operands.
 Fill<kernels::GroupNorm> group_norm_arguments(ValuePlaces& places, const Node& node,
                                               const kernels::GroupNormLayer& layer,
                                               std::optional<Slots::Id> scratch);

@@ -4,7 +4,7 @@
 
 #include "train/backend/lower/kernel_arguments.h"
 
-// Arguments of group norm kernels, see train/ops/group_norm.h.
+// Arguments of the kernels of group norm, see train/ops/group_norm.h.
 namespace winnow::train::kernels {
 
 struct GroupNormLayer {
@@ -19,8 +19,8 @@ struct GroupNorm {
   void* y;
   const float* scale;
   const float* shift;
-  NormStatistics statistics;  // (batch, groups), written
-  void* scratch;              // nullptr if the backend's kernel needs none
+  NormStatistics statistics;  // mean and variance, shape (batch, groups); written by the kernel
+  void* scratch;              // scratch memory; nullptr if the backend's kernel needs none
 };
 
 struct GroupNormGradients {
@@ -34,7 +34,7 @@ struct GroupNormBackward {
   const void* x;
   const void* dy;
   const float* scale;
-  NormStatistics statistics;  // read
+  NormStatistics statistics;  // mean and variance from the forward pass; read by the kernel
   GroupNormGradients gradients;
   void* scratch;
 };

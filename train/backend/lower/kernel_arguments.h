@@ -4,12 +4,12 @@
 #include <cstdint>
 #include <string_view>
 
-// Arguments of the kernels that every compiling backend has, in host or device memory. Activations
+// Arguments of the kernels that all compiling backends have, in host or device memory. Activations
 // are NHWC. Statistics, parameters and losses are f32.
 namespace winnow::train {
 
-// How an element is stored. bf16 is the upper half of an f32; f16 is that of train/tensor/f16.h.
-// Both are rounded to nearest even.
+// Element type in memory. bf16 is the upper half of an f32; f16 is IEEE half precision
+// (train/tensor/f16.h). Conversions to both round to nearest even.
 enum class Element : std::uint8_t { kF32, kBf16, kF16 };
 constexpr std::size_t bytes_of(Element element) noexcept {
   return element == Element::kF32 ? 4 : 2;
@@ -38,7 +38,7 @@ struct Elementwise {
   std::int64_t count;
 };
 
-// ---- Batch norm of a matrix with N*H*W rows.
+// ---- Batch norm of a matrix with N*H*W rows, one for each pixel.
 
 struct NormLayer {
   Element type;  // element type of x, y, residual and their gradients
@@ -48,37 +48,38 @@ struct NormLayer {
   bool relu;
 };
 
-// For each channel. The variance is biased.
+// Mean and biased variance of each channel.
 struct NormStatistics {
   float* mean;
   float* variance;
 };
 
-// Memory besides operands, for backends whose kernels need it.
+// Memory that a batch norm kernel uses besides its operands, on backends that need it.
 struct NormMemory {
-  float* coefficients;  // written by the forward for the backward; or nullptr
+  float* coefficients;  // written by the forward pass for the backward pass; or nullptr
   void* scratch;
 };
 
 struct BatchNorm {
   NormLayer layer;
   const void* x;
-  const void* residual;  // or nullptr
+  const void* residual;  // values to add to the result; or nullptr
   void* y;
   const float* scale;
   const float* shift;
-  NormStatistics statistics;  // written in training, read for inference
+  NormStatistics statistics;  // mean and variance: written in training, read for inference
   NormMemory memory;
 };
 
-// In a backward in steps (train/ops/batch_norm.h), kBatchNormSums writes the last four.
-// kBatchNormInputGradient reads the means and writes the first two.
+// Gradients of a batch norm. If the backward pass is split in two nodes (train/ops/batch_norm.h),
+// kBatchNormSums writes the last four. kBatchNormInputGradient reads mean_product and
+// mean_gradient, and writes dx and dresidual.
 struct NormGradients {
   void* dx;
-  void* dresidual;  // or nullptr
+  void* dresidual;  // gradient of the residual; or nullptr
   float* dscale;
   float* dshift;
-  float* mean_product = nullptr;   // dscale / rows; nullptr if the backward is one step
+  float* mean_product = nullptr;   // dscale / rows; nullptr if the backward pass is one node
   float* mean_gradient = nullptr;  // dshift / rows
 };
 
@@ -86,9 +87,11 @@ struct BatchNormBackward {
   NormLayer layer;
   const void* x;
   const void* dy;
-  const void* y;  // the ReLU was open where it is > 0; nullptr: no ReLU, or `coefficients` tell
+  // Output of the forward pass: the ReLU passes the gradient where y > 0. nullptr: there is no
+  // ReLU, or `coefficients` tells where it passes.
+  const void* y;
   const float* scale;
-  NormStatistics statistics;  // read
+  NormStatistics statistics;  // mean and variance from the forward pass; read by the kernel
   NormGradients gradients;
   NormMemory memory;
 };
@@ -106,9 +109,10 @@ struct PoolLayer {
 struct Pool {
   Element type;
   PoolLayer layer;
-  const void* from;  // x; backward: dy
-  void* to;          // y; backward: dx
-  // max: position of the maximum in the window, row-major; the first one if there are ties
+  const void* from;  // forward: x; backward: dy
+  void* to;          // forward: y; backward: dx
+  // For max pooling: row-major position of the maximum in its window; of several equal ones, the
+  // first.
   std::uint8_t* index;
 };
 
@@ -124,9 +128,9 @@ struct Loss {
   const void* logits;
   const float* targets;
   const float* weights;
-  float* loss;        // forward: sum of weights * per_sample
-  float* per_sample;  // forward
-  void* dlogits;      // backward
+  float* loss;        // result of the forward pass: sum of weights * per_sample
+  float* per_sample;  // result of the forward pass: loss of each sample
+  void* dlogits;      // result of the backward pass
 };
 
 }  // namespace kernels

@@ -7,7 +7,8 @@
 
 namespace winnow::train {
 
-// A layer norm is a group norm in which each pixel is a sample of one pixel and one group.
+// Describes a layer norm as a group norm: each pixel is a sample of one pixel, with one group of
+// all channels.
 kernels::GroupNormLayer layer_norm_layer(const ValuePlaces& places, const Node& node);
 
 Fill<kernels::GroupNorm> layer_norm_arguments(ValuePlaces& places, const Node& node,

@@ -5,7 +5,8 @@
 
 namespace winnow::train {
 
-// For forward and backward.
+// Arguments of the kernel of a local response norm node, for both the forward and the backward
+// pass.
 Fill<kernels::LocalResponseNorm> local_response_norm_arguments(ValuePlaces& places,
                                                                const Node& node);
 

@@ -10,8 +10,9 @@
 
 namespace winnow::train {
 
-// Emits the calls of nodes, one node after the other. `Target` is what kernels run on: a number of
-// threads, or a CUDA stream. Calls refer to the slots, which must not move.
+// Emits the kernel calls of graph nodes, one node after the other. Calls refer to `slots`, which
+// must not move.
+// Target  Where kernels run: a number of CPU threads, or a CUDA stream.
 template <class Target>
 class Lowering : public ValuePlaces {
  public:
@@ -24,9 +25,11 @@ class Lowering : public ValuePlaces {
       : ValuePlaces(graph, compute, outside, slots), convert_(convert) {}
 
   void call(Call made) { calls_.push_back(std::move(made)); }
-  void call_after(Call made) { after_.push_back(std::move(made)); }  // at the end of this node
+  // Emits a call that runs at the end of this node.
+  void call_after(Call made) { after_.push_back(std::move(made)); }
 
-  // `fill(slots)` returns the arguments when the call runs, because bound memory may move.
+  // Makes a call of `kernel`. Its arguments are fill(slots), evaluated when the call runs, because
+  // bound memory may move.
   template <class Arguments, class Fill>
   Call kernel_call(Kernel<Arguments> kernel, Fill fill) {
     return [at = &slots(), kernel, fill = std::move(fill)](Target target) {
@@ -38,7 +41,7 @@ class Lowering : public ValuePlaces {
     call(kernel_call(kernel, std::move(fill)));
   }
 
-  // The calls that `emit(*this, node)` makes.
+  // Returns the calls that `emit(self, node)` emits.
   template <class Emit, class Self>
   std::vector<Call> calls_of(Self& self, const Node& node, Emit emit) {
     slots().next_node();

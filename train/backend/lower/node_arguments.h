@@ -8,30 +8,31 @@
 #include "train/backend/lower/sigmoid_loss_kernels.h"
 #include "train/backend/lower/value_places.h"
 
-// Kernel arguments of a node. Its operands are read and written through `places`; addresses are
-// resolved when the kernel runs.
+// Function that returns the kernel arguments of a node, evaluated when the kernel runs. The
+// functions below reserve the memory of the node's operands in `places`.
 namespace winnow::train {
 
 template <class Arguments>
 using Fill = std::function<Arguments(const Slots&)>;
 
-// a, [b] -> y. Without b, a takes its place.
+// Arguments for y = f(a, b), or y = f(a); then b is a.
 Fill<kernels::Elementwise> elementwise_arguments(ValuePlaces& places, const Node& node);
 
-// Memory of a batch norm besides its operands, if the backend needs it.
+// Memory of a batch norm node besides its operands, if the backend needs it.
 struct NormSlots {
   std::optional<Slots::Id> coefficients;
   std::optional<Slots::Id> scratch;
 };
-// For training and for inference, which reads the statistics.
+// Arguments of a batch norm, in training or for inference, which reads the statistics.
 Fill<kernels::BatchNorm> batch_norm_arguments(ValuePlaces& places, const Node& node, bool inference,
                                               const NormSlots& memory);
-// With coefficients, y is not read.
+// Arguments of the backward pass of a batch norm. If `memory` has coefficients, y is not read.
 Fill<kernels::BatchNormBackward> batch_norm_backward_arguments(ValuePlaces& places,
                                                                const Node& node,
                                                                const NormSlots& memory);
 
-// For batch norm in steps.
+// Arguments of the nodes of synchronised batch norm, whose passes are split in two nodes
+// (train/ops/batch_norm.h).
 Fill<kernels::BatchNorm> batch_norm_statistics_arguments(ValuePlaces& places, const Node& node,
                                                          const NormSlots& memory);
 Fill<kernels::BatchNormBackward> batch_norm_sums_arguments(ValuePlaces& places, const Node& node,
@@ -40,7 +41,7 @@ Fill<kernels::BatchNormBackward> batch_norm_input_gradient_arguments(ValuePlaces
                                                                      const Node& node,
                                                                      const NormSlots& memory);
 
-// `index`: the value with the positions of the maxima, if any.
+// Arguments of a pooling node. `index`: the value that holds the positions of the maxima, if any.
 Fill<kernels::Pool> pool_arguments(ValuePlaces& places, const Node& node, bool backward,
                                    std::optional<ValueId> index);
 
@@ -49,7 +50,7 @@ Fill<kernels::Loss> loss_backward_arguments(ValuePlaces& places, const Node& nod
 Fill<kernels::SigmoidLoss> sigmoid_loss_arguments(ValuePlaces& places, const Node& node);
 Fill<kernels::SigmoidLoss> sigmoid_loss_backward_arguments(ValuePlaces& places, const Node& node);
 
-// y = pixel * factor + offset, for each channel.
+// Normalisation of pixels: y = pixel * factor + offset, for each channel.
 struct PixelScale {
   std::vector<float> factor;
   std::vector<float> offset;

@@ -4,13 +4,13 @@
 
 #include "train/backend/lower/kernel_arguments.h"
 
-// Arguments of scale kernels, see train/ops/scale.h.
+// Arguments of the kernels that multiply by factors, see train/ops/scale.h.
 namespace winnow::train::kernels {
 
 struct ScaleLayer {
   Element type;  // element type of x, y and dy
   std::int64_t batch, pixels, channels;
-  bool by_sample;  // factors are (batch, channels); otherwise (channels)
+  bool by_sample;  // whether factors are (batch, channels); otherwise (channels)
 };
 
 struct Scale {

@@ -5,24 +5,25 @@
 #include "train/backend/lower/kernel_arguments.h"
 #include "train/tensor/device_function.h"
 
-// Arguments and formulas of sigmoid cross entropy kernels, see train/ops/sigmoid_cross_entropy.h.
-// One source for all kernels. Internal linkage: each compilation of a kernel has its own copy.
+// Arguments and formulas of the kernels of sigmoid cross entropy, see
+// train/ops/sigmoid_cross_entropy.h. All kernels use this source. It has internal linkage: each
+// compilation of a kernel has its own copy.
 namespace winnow::train::kernels {
 
 struct FocalFactors {
   double gamma;
-  double alpha;  // < 0: no weights
+  double alpha;  // weight of positive targets; < 0: no class weights
 };
 struct SigmoidLoss {
   Loss of;
   FocalFactors focal;
-  double share;  // weight of each term in a sample's loss: 1, or 1 / classes
+  double share;  // factor of each class's term in a sample's loss: 1, or 1 / classes
 };
 
-// The loss term of one logit. Small quantities are computed directly, not as 1 minus a number near
-// 1.
+// The loss of one class of a sample, and what its gradient needs. Small quantities are computed
+// directly, not as 1 minus a number near 1.
 struct SigmoidTerm {
-  double p, rest;  // sigmoid, 1 - sigmoid
+  double p, rest;  // sigmoid of the logit, and 1 - sigmoid
   double entropy;
   double wrong;
   double factor;
@@ -44,7 +45,7 @@ static WINNOW_DEVICE_FN double sigmoid_loss_of(const FocalFactors& focal, double
 }
 static WINNOW_DEVICE_FN double sigmoid_slope_of(const FocalFactors& focal, double x, double t) {
   const SigmoidTerm term = sigmoid_term(focal, x, t);
-  // The slope of `wrong`, relative to `wrong`: in [-1, 1].
+  // derivative of `wrong` relative to `wrong`, in [-1, 1]
   const double slope = term.wrong > 0 ? term.p * term.rest * (1 - 2 * t) / term.wrong : 0.0;
   return term.factor * (term.p * (1 - t) - term.rest * t + focal.gamma * term.entropy * slope);
 }

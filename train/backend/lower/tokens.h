@@ -7,8 +7,8 @@
 #include "train/backend/lower/lowering.h"
 #include "train/ops/tokens.h"
 
-// The operations of train/ops/tokens.h, emitted as calls of kernels that copy and add rows. A
-// sample's tokens are one row of tokens * features elements. `Table`: the backend's kernels.
+// Emits the operations of train/ops/tokens.h as calls of kernels that copy and add rows. The tokens
+// of a sample are one row of tokens * features elements. `Table`: the backend's kernels.
 namespace winnow::train {
 
 template <class Target, class Table>
@@ -33,7 +33,8 @@ void emit_tokens(Lowering<Target>& lowering, const Table& table, const Node& nod
   });
 }
 
-// `sums`: scratch memory of table.bias_gradient, for as many rows as there are samples.
+// Emits the backward pass of a tokens node.
+// sums  Scratch memory of table.bias_gradient, for as many rows as there are samples.
 template <class Target, class Table>
 void emit_tokens_backward(Lowering<Target>& lowering, const Table& table, const Node& node,
                           std::optional<Slots::Id> sums) {

@@ -24,44 +24,48 @@ struct Conversion {
   std::int64_t count;
 };
 
-// Where the values of a graph are stored, and how the node that is being compiled accesses them.
-// Every value has a home of the type it is computed with. If it is also read or written outside, it
-// has a slot of f32 (or bytes) there, which is also its home if the types agree.
+// Decides where the values of a graph are stored, and how the node that is being compiled accesses
+// them.
+// Every value has one home (place in the program's memory), of the type it is computed with. A
+// value that is bound to the caller's memory also has a slot of f32 or bytes there. If the types
+// agree, that slot is the home.
 class ValuePlaces {
  public:
   using Slot = Slots::Id;
 
-  // Reserves the arena of `graph` in `slots`. Both must outlive this.
+  // Reserves memory for the computed values of `graph` in `slots`. Both must outlive this object.
   ValuePlaces(const Graph& graph, DType compute, Outside outside, Slots& slots);
   virtual ~ValuePlaces() = default;
 
   const Graph& graph() const { return graph_; }
   const Value& value(ValueId id) const { return graph_.value(id); }
   std::int64_t count(ValueId id) const { return element_count(value(id).shape); }
-  bool is_weight(ValueId id) const;  // a parameter or a buffer
+  bool is_weight(ValueId id) const;  // whether it is a parameter or a buffer
   Element compute() const { return compute_; }
   Slots& slots() { return slots_; }
-  // The node whose output it is; nullptr for values given from outside.
+  // The node that computes the value; nullptr for values that the caller binds.
   const Node* producer(ValueId id) const { return producers_[position(id)]; }
 
   Element element(ValueId id) const { return homes_[position(id)].element; }
   Slot home(ValueId id) const { return homes_[position(id)].slot; }
-  // For inputs and parameters that nodes read, and for outputs.
+  // The slot of the value in the caller's memory. Exists for inputs and parameters that nodes read,
+  // and for outputs.
   const std::optional<Slot>& outside(ValueId id) const { return outside_[position(id)]; }
   std::size_t outside_bytes(ValueId id) const;
 
-  // The slot from which this node can read `id` as `wanted`.
+  // Returns a slot from which the node that is being compiled can read value `id` as type `wanted`.
   Slot read(ValueId id, Element wanted);
-  // The slot to which this node may write `id` as `wanted`. Conversions, and copies for outside,
-  // follow the node.
+  // Returns a slot to which the node that is being compiled may write value `id` as type `wanted`.
+  // Conversions, and copies to the caller's memory, are emitted after the node.
   Slot write(ValueId id, Element wanted);
   Slot scratch(ValueId id, Element element);
 
  private:
   struct Home {
     Slot slot = 0;
-    Element element = Element::kF32;  // unused for u8 values
-    bool is_loaded = false;  // for inputs that are not f32: the first reader has made the copy
+    Element element = Element::kF32;  // type of the stored elements; unused for u8 values
+    // Whether an input that is not f32 was already converted by its first reader.
+    bool is_loaded = false;
   };
 
   virtual void convert_before(const Conversion& conversion) = 0;

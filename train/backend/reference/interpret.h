@@ -7,12 +7,12 @@
 
 namespace winnow::train {
 
-// Interprets a graph in float64 by simple loops. The reference for every operation, rewrite and
-// backend.
+// Evaluates a graph in float64 by simple loops. It is the reference for every operation, rewrite
+// and backend.
 //
 // In      Every input, parameter and buffer that is read, in memory order
 //         (train/graph/reference.h).
-// Out     Every value in the same order, indexed by ValueId; empty if it was neither given nor
+// Out     Every value in memory order, indexed by ValueId; empty if it was neither given nor
 //         computed.
 // Throws  ShapeError: something is missing or has the wrong size.
 std::vector<std::vector<double>> interpret(const Graph& graph,

@@ -6,7 +6,7 @@
 
 namespace winnow::train {
 
-// interpret() behind the Backend interface. Always computes in float64, whatever CompileOptions
+// Creates a backend that runs interpret(). It always computes in float64, whatever CompileOptions
 // request, but refuses types that CPUs do not support.
 std::unique_ptr<Backend> make_reference_backend();
 

@@ -3,11 +3,11 @@
 #include "train/backend/cudnn/lowering.h"
 #include "train/ops/conv2d.h"
 
-// Shared by plain and grouped convolutions.
+// Description of a convolution node, shared by plain and grouped convolutions.
 namespace winnow::train::cudnn::ops {
 
 struct Convolution {
-  const char* op;  // name in KernelChoices, such as "conv2d"
+  const char* op;  // name of the operation in KernelChoices, such as "conv2d"
   Pass pass;
   ConvAttributes attributes;
 };

@@ -5,8 +5,8 @@
 #include "train/backend/cudnn/lowering.h"
 #include "train/backend/lower/emitters.h"
 
-// One emitter for each operation: it emits the calls of one node. One file for each family of
-// operations, one row each in ops.cpp.
+// Emitters: for each operation, a function that emits the calls of one node. There is one file for
+// each family of operations, and one row for each operation in ops.cpp.
 namespace winnow::train::cudnn {
 
 std::span<const EmitterRow<CudnnLowering>> emitters() noexcept;
