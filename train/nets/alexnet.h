@@ -4,7 +4,8 @@
 
 namespace winnow::train {
 
-// AlexNet in one column, with dropout, as in torchvision. Images of at least 63 x 63 pixels.
+// Builds AlexNet in one column (not split over two GPUs), with dropout, as in torchvision. Images
+// of at least 63 x 63 pixels.
 // Source  Krizhevsky, "One weird trick for parallelizing convolutional neural networks" (2014).
 Graph make_alexnet(const NetOptions& options);
 

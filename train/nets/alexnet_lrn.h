@@ -4,9 +4,9 @@
 
 namespace winnow::train {
 
-// The paper's AlexNet in one column without groups: local response norm after the first two
+// Builds the AlexNet of 2012 in one column without groups: local response norm after the first two
 // convolutions, overlapping pooling, dropout, and the paper's initial values.
-// Layers  Named as in torchvision's AlexNet, with norms counted.
+// Layers  Names are as in torchvision's AlexNet, but numbers also count the norms.
 // Images  At least 63 x 63 pixels.
 // Source  Krizhevsky et al., "ImageNet classification with deep convolutional neural networks"
 //         (NIPS 2012).

@@ -10,20 +10,22 @@
 
 namespace winnow::train {
 
-// Builds a net layer by layer.
-// Layers  Each adds its parameters under torchvision's names and returns the value it computes.
-//         `name` is the layer's name, such as "layer1.0.conv1".
-// Others  Layers that are not members are functions that call `weight`, `vector` and `add_layer`.
+// Builds a net's graph layer by layer.
+// Layers  Each function for a layer adds the layer's parameters under torchvision's names and
+//         returns the value that the layer computes. `name` is the layer's name, such as
+//         "layer1.0.conv1".
+// Others  Layers that are not members are free functions that call weight(), vector() and
+//         add_layer().
 class NetBuilder {
  public:
-  // Starts with the inputs of every net. Throws ShapeError for inconsistent options.
+  // Starts a graph with the inputs that every net has. Throws ShapeError for inconsistent options.
   explicit NetBuilder(const NetOptions& options);
-  // Continues a net's forward graph, whose loss was made from `loss`.
+  // Continues the forward graph of a net whose loss was made from `loss`.
   NetBuilder(Graph forward, const LossOptions& loss);
 
-  ValueId image() const { return image_; }  // normalised pixels, (N,C,H,W)
-  ValueId keys();                           // keys of the random numbers, see train/ops/dropout.h
-  // 1, 2, ...: distinguishes the operations that draw random numbers.
+  ValueId image() const { return image_; }  // the net's input after normalisation, (N,C,H,W)
+  ValueId keys();                           // keys of random numbers (train/ops/dropout.h)
+  // Returns 1, 2, ... in turn: a number that distinguishes the operations that draw random numbers.
   std::uint64_t next_random_operation() { return ++random_operations_; }
   const Graph& graph() const { return graph_; }  // the graph so far
   const Shape& shape(ValueId x) const { return graph_.value(x).shape; }
@@ -42,10 +44,11 @@ class NetBuilder {
   ValueId conv(const std::string& name, ValueId x, const Conv& conv);
   struct BatchNorm {
     double epsilon = 1e-5;
-    double momentum = kBatchNormMomentum;  // for the running statistics
-    bool trains_scale = true;              // false: the scale stays 1
+    double momentum = kBatchNormMomentum;  // momentum of the running statistics
+    bool trains_scale = true;              // whether the scale is trained; false: it stays 1
   };
-  // The running statistics are buffers; the batch's statistics are outputs.
+  // Adds a batch norm. Its running statistics become buffers; the batch's statistics become graph
+  // outputs.
   ValueId batch_norm(const std::string& name, ValueId x) { return batch_norm(name, x, {}); }
   ValueId batch_norm(const std::string& name, ValueId x, const BatchNorm& norm);
   ValueId relu(const std::string& name, ValueId x);
@@ -62,22 +65,23 @@ class NetBuilder {
   }
   ValueId linear(const std::string& name, ValueId x, std::int64_t features, const Linear& linear);
 
-  // A filter, or the weight of a linear layer: a parameter with weight decay, or a buffer if it is
-  // not trained.
+  // Adds a filter, or the weight of a linear layer: a parameter with weight decay; or, if it is not
+  // trained, a buffer.
   ValueId weight(std::string name, Shape shape, Init init, ValueKind kind = ValueKind::kParameter);
-  // A parameter without weight decay, or a buffer, with `size` elements.
+  // Adds a parameter without weight decay, or a buffer, with `size` elements.
   ValueId vector(std::string name, std::int64_t size, ValueKind kind, Init init,
                  std::int64_t fan_in = 0);
   // Appends a node and returns its first output.
   ValueId add_layer(const Operation& op, const std::string& name, std::vector<ValueId> inputs,
                     Attributes attributes = {});
 
-  // Appends the loss of the logits and returns the graph. A loss without labels is computed from
-  // projections of the logits.
+  // Appends the loss of the logits and returns the graph. For a loss that reads no labels, first
+  // appends a projector (train/nets/projector.h) to `logits`.
   Graph finish(ValueId logits) &&;
 
-  // Adds a local loss: a head's logits against the net's targets. Its weights are a new input
-  // "<name>.weights". `end` is the last value of the head's stage.
+  // Adds the loss of a local head (auxiliary classifier): its logits against the net's targets.
+  // weights  A new input "<name>.weights", one for each sample.
+  // end      The last value of the stage to which the head belongs.
   void add_local_loss(const std::string& name, ValueId logits, ValueId end);
   Graph take() && { return std::move(graph_); }
 
@@ -85,7 +89,7 @@ class NetBuilder {
   Graph graph_;
   LossOptions loss_;
   ValueId image_ = -1;
-  ValueId targets_ = -1;  // for losses that read labels
+  ValueId targets_ = -1;  // class targets; -1 for a loss that reads no labels
   ValueId weights_ = -1;
   ValueId keys_ = -1;
   std::uint64_t random_operations_ = 0;

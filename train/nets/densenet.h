@@ -4,7 +4,7 @@
 
 namespace winnow::train {
 
-// DenseNet-121, as in torchvision.
+// Builds DenseNet-121, as in torchvision.
 // Source  Huang et al., "Densely connected convolutional networks" (CVPR 2017).
 Graph make_densenet121(const NetOptions& options);
 

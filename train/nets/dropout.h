@@ -6,11 +6,11 @@
 
 namespace winnow::train {
 
-// PyTorch's Dropout(rate), see train/ops/dropout.h.
+// Adds PyTorch's Dropout(rate), see train/ops/dropout.h.
 ValueId dropout(NetBuilder& net, const std::string& name, ValueId x, double rate);
 
-// torchvision's StochasticDepth(rate, "row") for the residual branch x: replaces it by 0 for some
-// samples. With rate 0, returns x itself.
+// Adds torchvision's StochasticDepth(rate, "row") to the residual branch x: in a random share
+// `rate` of the samples, x becomes 0. With rate 0, returns x itself.
 ValueId drop_path(NetBuilder& net, const std::string& name, ValueId x, double rate);
 
 }  // namespace winnow::train

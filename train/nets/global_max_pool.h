@@ -6,7 +6,7 @@
 
 namespace winnow::train {
 
-// Global max pooling: (N,C,H,W) to (N,C,1,1).
+// Adds global max pooling: x (N,C,H,W) becomes (N,C,1,1).
 ValueId global_max_pool(NetBuilder& net, const std::string& name, ValueId x);
 
 }  // namespace winnow::train

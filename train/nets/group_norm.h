@@ -6,7 +6,7 @@
 
 namespace winnow::train {
 
-// PyTorch's GroupNorm(groups, channels of x), with its parameter names.
+// Adds PyTorch's GroupNorm(groups, channels of x), with PyTorch's parameter names.
 ValueId group_norm(NetBuilder& net, const std::string& name, ValueId x, int groups);
 
 }  // namespace winnow::train

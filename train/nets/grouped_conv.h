@@ -6,13 +6,13 @@
 
 namespace winnow::train {
 
-// PyTorch's Conv2d with `groups`, with its parameter names. As many groups as channels of x:
-// depthwise.
-// Throws ShapeError if the groups do not divide channels and filters.
+// Adds PyTorch's Conv2d with `groups`, with PyTorch's parameter names. With as many groups as x has
+// channels, it is a depthwise convolution.
+// Throws  ShapeError if the number of groups does not divide the numbers of channels and filters.
 ValueId grouped_conv(NetBuilder& net, const std::string& name, ValueId x,
                      const NetBuilder::Conv& conv, int groups);
 
-// As grouped_conv(), but a plain convolution if there is one group.
+// As grouped_conv(), but adds a plain convolution if `groups` is 1.
 ValueId conv_in_groups(NetBuilder& net, const std::string& name, ValueId x,
                        const NetBuilder::Conv& conv, int groups);
 

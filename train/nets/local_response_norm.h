@@ -7,7 +7,7 @@
 
 namespace winnow::train {
 
-// PyTorch's LocalResponseNorm. It has no parameters.
+// Adds PyTorch's LocalResponseNorm. It has no parameters.
 ValueId local_response_norm(NetBuilder& net, const std::string& name, ValueId x,
                             const LocalResponseNormAttributes& norm);
 

@@ -4,7 +4,7 @@
 
 namespace winnow::train {
 
-// MobileNetV2 with dropout, as in torchvision.
+// Builds MobileNetV2 with dropout, as in torchvision.
 // Source  Sandler et al., "MobileNetV2" (CVPR 2018).
 Graph make_mobilenet_v2(const NetOptions& options);
 

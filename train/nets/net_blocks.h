@@ -12,22 +12,23 @@ namespace winnow::train {
 
 inline constexpr int kMostWidth = 1 << 16;
 
-// The blocks that a net file may use (docs/nets.md). Each block is a row: its keys, and a function
-// that calls the same builders as the nets of the table.
+// The blocks that a net file may use (docs/nets.md). Each kind of block is a row of net_blocks():
+// its keys, and a function that calls the same builders as the built-in nets.
 
 enum class KeyKind : std::uint8_t { kWhole, kReal, kSwitch, kWord };
 
 struct BlockKey {
   std::string_view name;
   KeyKind kind = KeyKind::kWhole;
-  double initial = 0;  // default, which may be outside the range; kMustBeGiven: no default
-  double least = 0;    // numbers: the range of given values
+  // Default value, which may be outside the range; kMustBeGiven: the key has no default.
+  double initial = 0;
+  double least = 0;  // for numbers: smallest value that may be given
   double most = 0;
-  std::span<const std::string_view> words = {};  // kWord: the known words
+  std::span<const std::string_view> words = {};  // for kWord: the words that may be given
 };
 inline constexpr double kMustBeGiven = -1e9;
 
-// Values of a block's keys. A word is stored as its position in `words`, a switch as 0 or 1.
+// Values of a block's keys. A word is stored as its index in BlockKey::words, a switch as 0 or 1.
 class BlockValues {
  public:
   void set(std::string_view key, double value) { values_[key] = value; }
@@ -40,11 +41,11 @@ class BlockValues {
   std::map<std::string_view, double> values_;
 };
 
-// Context of a block within the net.
+// Facts about the net that a block needs.
 struct BlockPlace {
-  std::string name;           // the block's name
-  std::int64_t classes = 0;   // the net's classes
-  double drop_path_rate = 0;  // drop path rate of this block
+  std::string name;           // name of the block
+  std::int64_t classes = 0;   // number of classes of the net
+  double drop_path_rate = 0;  // probability of drop path (stochastic depth) in this block
 };
 
 struct Block {
@@ -52,9 +53,10 @@ struct Block {
   std::string_view what;
   std::span<const BlockKey> keys;
   ValueId (*make)(NetBuilder& net, const BlockPlace& at, ValueId x, const BlockValues& values);
-  bool repeats = false;        // accepts `depth`
-  bool drops_path = false;     // has a shortcut, so that drop_path applies
-  bool takes_vectors = false;  // also accepts vectors, as after a linear layer
+  bool repeats = false;  // whether the key `depth` (number of repetitions) is accepted
+  // Whether it has a shortcut, so that drop path (stochastic depth) applies.
+  bool drops_path = false;
+  bool takes_vectors = false;  // whether the input may be vectors, as after a linear layer
 };
 std::span<const Block> net_blocks();
 

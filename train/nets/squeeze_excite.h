@@ -13,8 +13,9 @@ namespace winnow::train {
 // factor. Two 1x1 convolutions, ".fc1" and ".fc2", compute the factors from the channels' means.
 // Source  Hu et al. 2018.
 struct SqueezeExcite {
-  std::int64_t squeezed = 1;                   // channels between the convolutions
-  std::optional<ActivationKind> between = {};  // nullopt: ReLU
+  std::int64_t squeezed = 1;  // number of channels between the two convolutions
+  // Activation between the two convolutions; nullopt: ReLU.
+  std::optional<ActivationKind> between = {};
   ActivationKind of_factor = ActivationKind::kSigmoid;
   Init bias_init = Init::kZeros;
 };
