@@ -7,15 +7,17 @@
 
 namespace winnow::train {
 
-// Activations other than ReLU, for data of any shape. Same results as PyTorch's. ReLU has
-// operations of its own (elementwise.h), because `fuse` merges it into others.
+// Activation functions other than ReLU, for data of any shape. Same results as PyTorch's. ReLU has
+// operations of its own (elementwise.h), because the rewrite `fuse` merges it into other nodes.
 
 struct ActivationAttributes {
   ActivationKind kind = ActivationKind::kRelu6;
 };
-std::string_view name_of(ActivationKind kind) noexcept;  // "relu6", "hard_swish", ...
+// Name of the function: "relu6", "hard_swish", ...
+std::string_view name_of(ActivationKind kind) noexcept;
 
-extern const Operation kActivation;          // x -> y
-extern const Operation kActivationBackward;  // x, dy -> dx: dy times the slope at x
+extern const Operation kActivation;  // x -> y
+// Inputs x, dy -> output dx: dy times the derivative at x.
+extern const Operation kActivationBackward;
 
 }  // namespace winnow::train

@@ -11,7 +11,7 @@ enum class ActivationKind : std::uint8_t {
   kHardSigmoid,  // relu6(x + 3) / 6
   kHardSwish,    // x * relu6(x + 3) / 6
   kSilu,         // x * sigmoid(x), also called swish
-  kGelu,         // x * Phi(x), by the error function
+  kGelu,         // x * Phi(x) with the normal distribution's Phi, exact by erf
 };
 
 }  // namespace winnow::train

@@ -10,8 +10,8 @@
 
 namespace winnow::train {
 
-// Shared by plain and grouped convolutions. With G groups, filters are (K,C/G,R,S), and the filters
-// of a group read that group's channels.
+// Shape inference that plain and grouped convolutions share. With G groups, filters are
+// (K,C/G,R,S), and the filters of a group read only that group's channels.
 
 std::vector<Value> infer_convolution(const ShapeInference& in, const ConvAttributes& conv,
                                      std::int64_t groups);
@@ -20,21 +20,22 @@ std::vector<Value> infer_convolution_data(const ShapeInference& in, const ConvAt
 std::vector<Value> infer_convolution_filter(const ShapeInference& in, const ConvAttributes& conv,
                                             std::int64_t groups);
 
-// Float64 reference implementations. The number of groups follows from the shapes.
+// Float64 reference implementations of the three passes. The number of groups follows from the
+// shapes.
 void convolve(const ReferenceOperands& operands, const ConvAttributes& conv);
 void convolve_data(const ReferenceOperands& operands, const ConvAttributes& conv);
 void convolve_filter(const ReferenceOperands& operands, const ConvAttributes& conv);
 
-// The attributes for a backward node of `node`.
+// Returns the attributes for a backward node of the forward node `node`.
 ConvAttributes backward_attributes(const GradientBuilder& builder, const Node& node,
                                    ConvAttributes conv);
 
-// Source of test cases: forward and filter gradient with and without a bias, and the data gradient.
-// The operation's name is the first part of a case's name.
+// Describes test cases for a convolution: forward and filter gradient with and without a bias, and
+// the gradient with respect to the data. Names of cases begin with the operation's name.
 struct ConvolutionCase {
   std::string name;
-  Shape x;  // N, C, H, W
-  Shape w;  // K, C/G, R, S
+  Shape x;  // shape (N, C, H, W) of the data
+  Shape w;  // shape (K, C/G, R, S) of the filter
   ConvAxes axes;
 };
 struct ConvolutionOperations {

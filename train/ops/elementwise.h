@@ -4,10 +4,10 @@
 
 namespace winnow::train {
 
-// Operations that compute each element from the elements at the same position. For any shape.
+// Operations that compute each element from the elements at the same position, for any shape.
 
 extern const Operation kRelu;          // x -> y
-extern const Operation kReluBackward;  // y, dy -> dx: dy where y > 0
+extern const Operation kReluBackward;  // inputs y, dy -> output dx: dy where y > 0, else 0
 extern const Operation kAdd;           // a, b -> y
 
 }  // namespace winnow::train

@@ -7,9 +7,9 @@
 
 namespace winnow::train {
 
-// Element addresses for the float64 reference implementations.
+// Positions of elements in memory, for the float64 reference implementations.
 
-// Data in memory order NHWC; (N,D) stands for (N,D,1,1).
+// Layout of data in memory order NHWC. A shape (N,D) stands for (N,D,1,1).
 struct ImageLayout {
   std::int64_t n, c, h, w;
 
@@ -23,10 +23,10 @@ struct ImageLayout {
   }
 };
 
-// The image row that a window of a convolution or pooling reads, by output row p and window row r.
-// Also used for columns.
+// Row of the image that a window of a convolution or pooling reads, by output row p and window row
+// r. Also used for columns.
 struct WindowRows {
-  std::int64_t stride = 1, pad = 0;  // zeros before the first row
+  std::int64_t stride = 1, pad = 0;  // step of the window, and number of zeros before the first row
   std::int64_t dilation = 1;
   std::int64_t at(std::int64_t p, std::int64_t r) const { return p * stride + r * dilation - pad; }
 };

@@ -5,16 +5,16 @@
 
 namespace winnow::train {
 
-// Fully connected layer.
-// x (N,D), or (N,C,H,W) with D = C*H*W in that order. [x]: optional.
+// Fully connected layer with K outputs, for N samples.
+// x is (N,D), or (N,C,H,W) with D = C*H*W in that order. [x] stands for an optional operand.
 
 struct LinearAttributes {
   bool bias = false;
-  Shape data_shape;  // shape of dx, for kLinearBackwardData
+  Shape data_shape;  // for kLinearBackwardData: shape of dx
 };
 
-extern const Operation kLinear;                // x, w (K,D), [b (K)] -> y (N,K)
+extern const Operation kLinear;                // inputs x, w (K,D), [b (K)] -> y (N,K)
 extern const Operation kLinearBackwardData;    // dy, w -> dx
-extern const Operation kLinearBackwardWeight;  // x, dy -> dw, [db], with LinearAttributes::bias
+extern const Operation kLinearBackwardWeight;  // x, dy -> dw, and db if LinearAttributes::bias
 
 }  // namespace winnow::train

@@ -9,13 +9,15 @@ namespace winnow::train {
 // Source  Krizhevsky et al. 2012.
 
 struct LocalResponseNormAttributes {
-  int size = 5;         // channels c - size/2 to c + (size-1)/2; missing ones are 0
+  // Number of channels in the sum: from c - size/2 to c + (size-1)/2; missing channels are 0.
+  int size = 5;
   double alpha = 1e-4;  // >= 0
   double beta = 0.75;   // >= 0
   double k = 1;         // > 0
 };
 
-// x (N,C,H,W) -> y;  y_c = x_c / (k + alpha/size * sum_j x_j^2)^beta
+// Local response norm: x (N,C,H,W) -> y;  y_c = x_c / (k + alpha/size * sum_j x_j^2)^beta, where j
+//                                         are the channels around c.
 extern const Operation kLocalResponseNorm;
 
 // x, dy -> dx

@@ -10,11 +10,12 @@
 
 namespace winnow::train {
 
-// Shared by losses against a distribution over classes: operands, smoothing, test cases.
+// Shared by losses that compare logits with a distribution over K classes: operands, label
+// smoothing, test cases.
 //
 // Forward   logits (N,K), targets (N,K), weights (N) -> loss (1), per_sample (N); loss = sum_n
 //           weights_n * per_sample_n
-// Backward  the same operands -> dlogits, the gradient of the loss
+// Backward  logits, targets, weights -> dlogits, the gradient of the loss
 
 std::vector<Value> infer_loss(const ShapeInference& in, double label_smoothing);
 std::vector<Value> infer_loss_backward(const ShapeInference& in, double label_smoothing);
@@ -27,20 +28,20 @@ struct LossSample {
   std::size_t classes;
 
   double target_sum() const;
-  // (1-s)*target + s/K * target_sum()
+  // target of class k after label smoothing: (1-s)*target + s/K * target_sum()
   double smoothed(std::size_t k, double label_smoothing) const;
 };
 LossSample loss_sample(const ReferenceOperands& operands, std::size_t n);
 
-// Appends `backward`, with the operands of the loss `node`.
+// Appends the backward node of the loss `node` (operation `backward`), with the same operands.
 void loss_gradient(GradientBuilder& builder, const Node& node, const Operation& backward);
 
-// Source of test cases for a loss, forward and backward.
+// Describes test cases for a loss, forward and backward.
 struct LossCase {
   std::string name;
   std::int64_t samples, classes;
   Attributes attributes;
-  bool mixed = false;       // targets are weights of two classes, as for two mixed images
+  bool mixed = false;       // targets are weights of two classes, as for an image mixed from two
   bool extreme = false;     // the first two logits of each sample are 10^4 and -10^4
   bool unlabelled = false;  // the targets of every other sample are all zero
 };

@@ -7,11 +7,12 @@
 namespace winnow::train {
 
 struct NormalizeAttributes {
-  std::vector<float> mean;    // per channel, scale [0, 1]
-  std::vector<float> stddev;  // per channel, > 0
+  std::vector<float> mean;    // mean of each channel, for pixels in [0, 1]
+  std::vector<float> stddev;  // standard deviation of each channel, > 0, for pixels in [0, 1]
 };
 
-// pixels u8 (N,C,H,W) -> y: (pixel/255 - mean_c) / stddev_c
+// Normalises pixels: pixels u8 (N,C,H,W) -> y, with y = (pixel/255 - mean) / stddev for each
+// channel
 extern const Operation kNormalizeInput;
 
 }  // namespace winnow::train

@@ -6,7 +6,8 @@
 
 namespace winnow::train {
 
-// All operations. To add one: a pair of files in this folder and a row in operations.cpp.
+// Table of all operations. To add an operation: a pair of files in this folder and a row in
+// operations.cpp.
 std::span<const Operation* const> operations();
 
 }  // namespace winnow::train

@@ -9,19 +9,21 @@
 
 namespace winnow::train {
 
-// Shared by convolutions and linear layers: y is a sum of products of data and filter.
+// Shared by convolutions and linear layers, in which y is a sum of products of data and filter.
 
-// y[n,k,p,q] = sum over c,r,s of x[n, c, rows.at(p,r), columns.at(q,s)] * w[k,c,r,s]
+// Describes the sum y[n,k,p,q] = sum over c,r,s of x[n, c, rows.at(p,r), columns.at(q,s)] *
+// w[k,c,r,s].
 // A linear layer is a convolution whose filter is as large as the image. With G groups, filters
-// have C/G channels, and the filters of a group read that group's channels.
+// have C/G channels, and the filters of a group read only that group's channels.
 struct ProductSum {
   ImageLayout x;
-  Shape w;  // (K,C/G,R,S), in logical order
+  Shape w;  // shape (K,C/G,R,S) of the filter, in logical order
   ImageLayout y;
   WindowRows rows{};
   WindowRows columns{};
 
-  // Calls visit(x, w, y) with positions in memory, for every product that is not with padding.
+  // Calls visit(x, w, y) with the positions in memory of the factors and the result, for every
+  // product. Products with padding are skipped.
   template <class Visit>
   void for_each_product(Visit visit) const {
     const std::int64_t group_filters = y.c / (x.c / w[1]);
@@ -52,7 +54,7 @@ struct ProductSum {
   }
 };
 
-// Float64 reference implementations. bias, dbias: nullptr without a bias.
+// Float64 reference implementations of the three passes. `bias`, `dbias`: nullptr without a bias.
 void product_sum(const ProductSum& sum, const std::vector<double>& x, const std::vector<double>& w,
                  const std::vector<double>* bias, std::vector<double>& y);
 void product_sum_data(const ProductSum& sum, const std::vector<double>& dy,
@@ -64,16 +66,17 @@ void product_sum_filter(const ProductSum& sum, const std::vector<double>& x,
 // Number of multiply-adds: elements of y (or dy) times the elements of the filter that contribute
 // to one of them.
 double product_multiply_adds(const Graph& graph, ValueId y, const Shape& filter);
-// For nodes with the inputs x, w; dy, w; x, dy.
+// Numbers of multiply-adds of a forward node (inputs x, w), a backward-data node (dy, w) and a
+// backward-filter node (x, dy).
 double forward_multiply_adds(const Graph& graph, const Node& node);
 double backward_data_multiply_adds(const Graph& graph, const Node& node);
 double backward_filter_multiply_adds(const Graph& graph, const Node& node);
 
-// Appends the backward of y = op(x, w, [b]).
-// `attributes` are those of the forward node, with the shapes that the backward operations need;
-// their `bias` is set to whether the node computes the bias gradient.
-// The filter gradient comes first, so that its all-reduce overlaps with the rest of the backward
-// pass.
+// Appends the backward pass of a forward node y = op(x, w, [b]).
+// attributes  Those of the forward node, with the shapes that the backward operations need. `bias`
+//             is then set to whether the node computes the bias gradient.
+// Order       The filter gradient comes first, so that its all-reduce overlaps with the rest of the
+//             backward pass.
 template <class T>
 void product_gradient(GradientBuilder& builder, const Node& node, T attributes,
                       const Operation& filter_op, const Operation& data_op) {

@@ -12,12 +12,13 @@ namespace winnow::train {
 //   forward   x, scale, shift -> y, mean, variance
 //   backward  x, scale, mean, variance, dy -> dx, dscale, dshift; attributes as for forward
 
-// Appends `backward` for the forward node `node` (Operation::gradient).
+// Appends the backward node of the forward node `node` (Operation::gradient). `backward`: the
+// operation of the new node.
 void append_sample_norm_gradient(GradientBuilder& builder, const Node& node,
                                  const Operation& backward);
 
-// A test case of both operations for data of shape `x`. `statistics` is the shape of mean and
-// variance; `name` is appended to the operations' names.
+// Describes test cases of the forward and the backward operation, for data of shape `x`.
+// `statistics`: shape of mean and variance. `name`: appended to the operations' names.
 struct SampleNormCase {
   std::string name;
   Shape x;

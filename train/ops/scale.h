@@ -5,20 +5,21 @@
 
 namespace winnow::train {
 
-// Products of data with a factor that many elements share. N batch, C channels, H W image.
+// Multiplies data by a factor that many elements share. N samples, C channels, H W image.
 // The shape of the factor determines which elements share it:
-//   (N,C,1,1) or (N,C)  a channel of a sample, as in squeeze and excite (Hu et al. 2018)
-//   (C,1,1)             a channel, as in layer scale (Touvron et al. 2021)
+//   (N,C,1,1) or (N,C)  those of a channel of a sample, as in squeeze and excite (Hu et al. 2018)
+//   (C,1,1)             those of a channel, as in layer scale (Touvron et al. 2021)
 
 struct ScaleAttributes {
   Shape factor_shape;  // for kScaleFactorGradient
 };
 
-// x (N,C,H,W) or (N,C), factor -> y.
-// The gradient of x is the same product with dy.
+// Product with a factor: x (N,C,H,W) or (N,C), factor -> y.
+// The gradient of x is the same operation applied to dy.
 extern const Operation kScale;
 
-// x, dy -> gradient of the factor, with shape ScaleAttributes::factor_shape; f32 for (C,1,1)
+// Gradient of the factor: x, dy -> dfactor, with shape ScaleAttributes::factor_shape; f32 for
+// (C,1,1)
 extern const Operation kScaleFactorGradient;
 
 }  // namespace winnow::train

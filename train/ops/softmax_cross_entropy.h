@@ -7,15 +7,17 @@ namespace winnow::train {
 // Cross entropy of the softmax, the usual classification loss.
 
 struct LossAttributes {
-  double label_smoothing = 0;  // s, in [0, 1)
+  double label_smoothing = 0;  // label smoothing s, in [0, 1)
 };
 
-// logits (N,K), targets (N,K), weights (N) -> loss (1), per_sample (N)
-// t = (1-s)*target + s/K * sum(target);  per_sample = -sum t log softmax(logits);
+// Softmax cross entropy: logits (N,K), targets (N,K), weights (N) -> loss (1), per_sample (N)
+// s: label smoothing;  t = (1-s)*target + s/K * sum(target); per_sample = -sum t log
+//                      softmax(logits);
 // loss = sum_n weights_n * per_sample_n
 extern const Operation kSoftmaxCrossEntropy;
 
-// logits, targets, weights -> dlogits, the gradient of the loss
+// Backward pass of softmax cross entropy: logits, targets, weights -> dlogits, the gradient of the
+// loss
 extern const Operation kSoftmaxCrossEntropyBackward;
 
 }  // namespace winnow::train
