@@ -11,34 +11,40 @@
 
 namespace winnow::train {
 
-// Combines what the micro-batches of a step share (train/reduce/exchange.h), over the lanes of a
-// rank and over ranks. Equal bits on every rank, and for any number of ranks and lanes.
-// Owns the memory of shared values, except those that are also outputs and bound elsewhere.
+// Exchanges batch norm statistics between all micro-batches of a step (train/reduce/exchange.h),
+// for synchronised batch norm.
+// Bits    Equal on every rank, and for any number of ranks and lanes (program replicas).
+// Memory  Owns the exchanged values, except those that are also gradient outputs and bound by the
+//         caller.
 class Exchanger {
  public:
-  // programs  One for each lane; each has a single micro-batch if anything is shared.
-  // summed    Where each lane writes the tensors of execution.gradients; bound by the caller.
-  // All arguments must outlive this.
+  // programs  One for each lane (program replica). If statistics are exchanged, each computes a
+  //           single micro-batch in a step.
+  // summed    For each lane, the memory to which it writes the tensors of execution.gradients;
+  //           bound by the caller.
+  // Lifetime  All arguments must outlive this object.
   Exchanger(const std::vector<std::unique_ptr<Program>>& programs, const Execution& execution,
             const std::vector<std::span<float>>& summed, comm::Communicator& comm);
 
-  // Waits for the programs, then for all ranks. Each program continues with the statistics of all
-  // micro-batches. Every rank starts its all-reduces in the same order, including these.
+  // Performs exchange number `exchange` of a step: waits for the programs, then for all ranks. Each
+  // program continues with the statistics of all micro-batches.
+  // Ranks  All start their all-reduces in the same order, including those of exchanges.
   void run(std::size_t exchange);
 
-  double waited_seconds() const noexcept { return waited_s_; }  // for other ranks, so far
+  // Seconds of waiting for other ranks, so far.
+  double waited_seconds() const noexcept { return waited_s_; }
 
  private:
   struct Lane {
     Program& program;
-    std::vector<std::vector<std::span<float>>> parts{};  // for each exchange
+    std::vector<std::vector<std::span<float>>> parts{};  // for each exchange, this lane's values
   };
 
   const Execution& execution_;
   comm::Communicator& comm_;
-  std::vector<std::vector<float>> own_;  // memory of values that are bound nowhere else
+  std::vector<std::vector<float>> own_;  // memory of exchanged values that the caller does not bind
   std::vector<Lane> lanes_;
-  std::vector<float> each_;  // for all micro-batches of the step
+  std::vector<float> each_;  // statistics of each micro-batch of the step, of all ranks
   std::vector<float> all_;
   double waited_s_ = 0;
 };

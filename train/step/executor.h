@@ -31,55 +31,58 @@
 
 namespace winnow::train {
 
-// Result of a local head in a step.
+// Results of one local head (auxiliary classifier of a stage) in a step.
 struct HeadScore {
-  double loss = 0;  // as in Score
+  double loss = 0;  // sum of weight * loss over the samples
   double correct = 0;
 };
 
 struct StepResult {
-  Score score;                     // for the whole global batch, before the update
-  std::vector<HeadScore> heads{};  // for local heads, in the order of their stages
-  bool stop = false;               // some rank asked to stop
-  int repeats = 0;  // number of times the step was computed again, see fixed_point.h, loss_scale.h
+  Score score;  // results of the whole global batch, before the update of the weights
+  // Results of the local heads (auxiliary classifiers), in the order of the stages.
+  std::vector<HeadScore> heads{};
+  bool stop = false;  // some rank asked to stop after this step
+  // Number of times the step was computed again after an overflow, see fixed_point.h, loss_scale.h.
+  int repeats = 0;
   ExposedSeconds exposed{};
-  double exchange_wait = 0;  // seconds of waiting for other ranks' micro-batches, see Exchanger
+  // Seconds of waiting for statistics of other ranks' micro-batches, see Exchanger.
+  double exchange_wait = 0;
 };
 
-// Executes the steps of a run according to its plan: one synchronous data-parallel step a call.
-// Owns   Gradient buffers, lanes and their threads. Everything else belongs to the caller.
+// Executes the steps of a run according to its plan: each call is one synchronous data-parallel
+// step.
+// Owns   Gradient buffers, lanes (replicas of the program) and their threads. Everything else
+//        belongs to the caller.
 // Ranks  Parameters are equal on all ranks before and after a step.
 class StepExecutor {
  public:
-  // programs  One for each lane of `execution`, all of the differentiated graph for which it was
-  //           planned, already bound to `weights`.
+  // programs  One for each lane of `execution`, of its graph, already bound to `weights`.
   // weights   Those of `model`.
-  // clip      Applied to the gradients of a step, summed over micro-batches and ranks.
+  // clip      Applied to a step's gradients after their sum over micro-batches and ranks.
   StepExecutor(const std::vector<std::unique_ptr<Program>>& programs, const Model& model,
                WeightStore& weights, comm::Communicator& comm, Execution execution,
                const GradientClip& clip = {});
 
   // Takes step `step`, counted from 0, with learning rate `lr`. Collective.
-  // batch   This rank's part of the global batch. Its sample weights sum to `total_weight` over all
-  //         ranks. Programs no longer use it afterwards, even after an error.
-  // stop    This rank wants to stop after the step.
-  // Throws  NotFiniteError: the sums are not all finite. Parameters and loss scale are still those
-  //         before the step.
+  // batch         This rank's part of the global batch. Not used after the call, or after an error.
+  // total_weight  Sum of the sample weights of the global batch, over all ranks.
+  // stop          This rank wants to stop after the step.
+  // Throws        NotFiniteError: sums are not finite; parameters are unchanged, as is the scale.
   StepResult run(pipeline::Batch& batch, double total_weight, double lr, std::int64_t step,
                  bool stop);
 
-  // The L2 norm of all gradients of the last step together, before --clip-grad-norm and after
-  // --clip-grad-value. Reads all of them, unless it is known from clipping. Equal on all ranks.
+  // L2 norm of all gradients of the last step together, after --clip-grad-value and before
+  // --clip-grad-norm. Equal on all ranks. Computed here, unless clipping already did.
   double gradient_norm() const;
 
   // Seed of the net's random numbers (dropout), which also depend on step and sample; 0 by default.
   void set_seed(std::uint64_t seed) noexcept { seed_ = seed; }
-  StepMarks& marks() noexcept { return marks_; }  // records the progress of a step
+  StepMarks& marks() noexcept { return marks_; }  // where the progress of a step is recorded
 
-  // Trace recorder (not owned, may be nullptr). Default: no tracing. Does not affect results.
+  // Sets the trace recorder (not owned; nullptr, the default: none). Does not affect results.
   void set_trace(TraceRecorder* trace) noexcept;
 
-  // Call between steps. One scale for all stages of the net, or one for each; by default 1.
+  // Sets the loss scales: one for all stages of the net, or one each; 1 by default. Between steps.
   void set_loss_scales(std::vector<LossScale> scales) { gradients_.set_scales(std::move(scales)); }
   const std::vector<LossScale>& loss_scales() const noexcept { return gradients_.scales(); }
   void set_loss_scale(const LossScale& scale) { set_loss_scales({scale}); }
@@ -87,7 +90,7 @@ class StepExecutor {
 
   const Execution& execution() const noexcept { return execution_; }
 
-  // State besides loss scales that a checkpoint keeps, or does not keep: see GradientSum.
+  // State that a checkpoint keeps, or drops, besides the loss scales: see GradientSum.
   std::map<std::string, std::int32_t> state() const { return sum_->state(); }
   void forget_errors() noexcept { sum_->forget_errors(); }
   void restore(const std::map<std::string, std::int32_t>& state) { sum_->restore(state); }
@@ -122,13 +125,13 @@ class StepExecutor {
   std::vector<StepLane> lanes_;
   Exchanger exchanger_;
   Relay relay_;
-  std::vector<std::vector<WeightUpdate>> updates_;  // for each bucket
+  std::vector<std::vector<WeightUpdate>> updates_;  // for each bucket, the updates of its tensors
   const GradientClip clip_;
   std::optional<double> unclipped_norm_{};                      // norm of the last step's gradients
-  GradientSum::Outcome outcome_ = GradientSum::Outcome::kDone;  // result of the last kFinish
+  GradientSum::Outcome outcome_ = GradientSum::Outcome::kDone;  // result of the last task kFinish
   ExposedWatch exposed_;
-  std::atomic<bool> finite_ = true;  // whether all kRead since then were finite
-  TaskRunner runner_;                // last: its threads use all of the above
+  std::atomic<bool> finite_ = true;  // whether all tasks kRead of this step found finite sums
+  TaskRunner runner_;                // the last member, because its threads use all the others
 };
 
 }  // namespace winnow::train

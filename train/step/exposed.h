@@ -8,17 +8,18 @@
 
 namespace winnow::train {
 
-// Seconds that a step waited for its all-reduces with nothing left to compute.
+// Seconds that a step waited for its all-reduces while nothing was left to compute (exposed
+// communication).
 struct ExposedSeconds {
-  double late = 0;      // until every rank had provided its last gradients
-  double wire = 0;      // after that, without additions
-  double addition = 0;  // after that, for this rank's additions
+  double late = 0;      // seconds until every rank had provided its last gradients
+  double wire = 0;      // seconds after that, without additions: time on the network
+  double addition = 0;  // seconds after that which this rank spent on additions
 
   double total() const noexcept { return late + wire + addition; }
   ExposedSeconds& operator+=(const ExposedSeconds& other) noexcept;
 };
 
-// How the wait from `begin` to `end` is divided. Pure.
+// Divides the wait from `begin` to `end` into parts. Pure.
 // all_came  When every rank had provided its last gradients; nullopt: not before `end`.
 // adding    Seconds of additions during the whole wait.
 ExposedSeconds split_exposed(std::chrono::steady_clock::time_point begin,
@@ -26,16 +27,18 @@ ExposedSeconds split_exposed(std::chrono::steady_clock::time_point begin,
                              std::optional<std::chrono::steady_clock::time_point> all_came,
                              double adding);
 
-// Measures one rank's wait at the end of each step.
+// Measures how long this rank waits for all-reduces at the end of each step.
 class ExposedWatch {
  public:
-  // `all_meet`: all ranks wait as often; else it is not asked how late the others are.
+  // all_meet  All ranks wait equally often, so a barrier can measure how late the others are;
+  //           false: `late` is 0.
   explicit ExposedWatch(comm::Communicator& comm, bool all_meet = true)
       : comm_(comm), all_meet_(all_meet) {}
 
   void begin();  // this rank has provided its last gradients and only waits from now on
   void end();    // the wait is over
-  const ExposedSeconds& seconds() const noexcept { return seconds_; }  // parts of the last wait
+  // The last wait, divided into parts.
+  const ExposedSeconds& seconds() const noexcept { return seconds_; }
 
  private:
   using Clock = std::chrono::steady_clock;

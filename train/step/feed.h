@@ -10,41 +10,44 @@
 
 namespace winnow::train {
 
-// Inputs of a net's random numbers, besides a sample's id.
+// Seed and step from which a net's random numbers are derived, together with a sample's id.
 struct Draw {
   std::uint64_t seed = 0;
   std::int64_t step = 0;
 };
 
-// Provides a program's inputs, one micro-batch of a batch at a time. Pixels are passed by
-// reference. Computed here: targets (the label distribution, one row a sample) if the loss reads
-// labels, weights, and keys of random numbers if the net has dropout (train/ops/dropout.h).
+// Binds the inputs of a program, one micro-batch of a batch at a time.
+// Pixels    Passed by reference.
+// Computed  Targets (one row of class weights for each sample) if the loss reads labels; sample
+//           weights; keys of random numbers if the net has dropout (train/ops/dropout.h).
 class Feed {
  public:
-  // Binds the program's inputs: "pixels", "targets" if there are any, and the "weights" of all
-  // stages: "local.1.weights", ..., "weights".
+  // Finds the program's inputs: "pixels", "targets" if the loss reads labels, and the sample
+  // weights of all stages: "local.1.weights", ..., "weights".
   explicit Feed(Program& program);
 
-  // Binds rows [m * size(), (m+1) * size()) of `batch`, which must stay valid until the program has
-  // run.
+  // Binds micro-batch m: rows [m * size(), (m+1) * size()) of `batch`, which must stay valid until
+  // the program has run.
   //
   // Weights    Are divided by `total_weight`, so that the losses of a global batch's micro-batches
-  //            sum to its mean; and multiplied by the loss scale: one for all stages, or one for
+  //            sum to its mean; and multiplied by `loss_scales`: one for all stages, or one for
   //            each.
-  // Labels     A sample of weight 0 needs none. A mixed sample's target has the labels of both,
-  //            each with its share.
-  // Several    If the loss is a sigmoid one, any number is allowed: the target is 1 for each label,
-  //            and all zeros without a label (allowed as several_labels() of train/run says).
-  // Given      `given` replaces the pixels, for a stage of a pipeline, and must stay valid too.
-  //            Empty: the batch's pixels.
-  // Throws     UsageError, naming the id: a sample has no label, several labels, or a label for
-  //            which the net has no class.
+  // Labels     A sample of weight 0 needs none. A sample that is mixed from two has the labels of
+  //            both in its target, each with its share.
+  // Several    A sigmoid loss accepts any number of labels: the target is 1 for each label, and all
+  //            zeros without a label (if several_labels() of train/run allows that).
+  // given      Replaces the pixels, for a later stage of a pipeline; must stay valid too. Empty:
+  //            the batch's pixels.
+  // Throws     UsageError, which names the sample's id: it has no label, several labels, or a label
+  //            for which the net has no class.
   void bind(pipeline::Batch& batch, std::size_t m, double total_weight, const Draw& draw = {},
             std::span<const double> loss_scales = {}, std::span<float> given = {});
 
-  std::size_t size() const noexcept { return size_; }                   // samples in a micro-batch
-  std::size_t classes() const noexcept { return classes_; }             // 0: labels are not read
-  std::span<const float> targets() const noexcept { return targets_; }  // as bound last
+  std::size_t size() const noexcept { return size_; }  // number of samples in a micro-batch
+  // Number of classes of the targets; 0: labels are not read.
+  std::size_t classes() const noexcept { return classes_; }
+  // Targets of the micro-batch that was bound last.
+  std::span<const float> targets() const noexcept { return targets_; }
 
  private:
   void bind_weights();
@@ -55,33 +58,34 @@ class Feed {
   std::size_t size_;
   std::size_t pixels_per_sample_;
   std::size_t classes_ = 0;
-  bool any_labels_;  // samples may have any number of labels
+  bool any_labels_;  // whether samples may have any number of labels
   std::vector<float> targets_;
   std::vector<std::vector<float>> weights_;  // for each stage
-  std::size_t key_bytes_ = 0;                // for each sample
+  std::size_t key_bytes_ = 0;                // bytes of the random key of each sample
   std::vector<std::uint8_t> keys_;
 };
 
-// Allocates memory for the program's output of this kind and binds it. The vector may be moved, but
-// not resized.
+// Allocates memory for the program's output of kind `kind` and binds it. The vector may be moved,
+// but not resized.
 std::vector<float> bind_output(Program& program, OutputKind kind);
-// As bind_output(), for all outputs of this kind, if any.
+// As bind_output(), for all outputs of kind `kind`; empty if there are none.
 std::vector<std::vector<float>> bind_outputs(Program& program, OutputKind kind);
 
-// Results of a micro-batch, over samples of weight > 0.
+// Results of a micro-batch. Samples of weight 0 do not count.
 struct Score {
-  double loss = 0;    // sum of weight * loss
+  double loss = 0;    // sum of weight * loss over the samples
   double weight = 0;  // sum of weights
-  // Number of correct samples: the largest logit (the first one if there is a tie) is the label,
-  // one of the labels, or for mixed samples that of the larger share. Samples without a label, or
-  // with a logit that is not finite, are never correct.
+  // Number of samples whose largest logit (the first in a tie) is that of a correct class: the
+  // label, one of several labels, or for mixed samples the label with the larger share. Samples
+  // without a label, or with a logit that is not finite, are never correct.
   double correct = 0;
   double samples = 0;
 };
 
-// Scores rows [m * n, (m+1) * n) of `batch`, n = per_sample_loss.size(), given the logits (n,
-// classes). Unless `predictions` (n) is empty, it receives the predicted labels; if logits are not
-// all finite, a class that is wrong for the sample.
+// Scores micro-batch m: rows [m * n, (m+1) * n) of `batch`, where n = per_sample_loss.size().
+// logits       (n, classes).
+// predictions  Receives the n predicted labels, unless it is empty. If a sample's logits are not
+//              all finite, it gets a wrong class.
 Score score(const pipeline::Batch& batch, std::size_t m, std::span<const float> logits,
             std::span<const float> per_sample_loss, std::span<std::int32_t> predictions);
 

@@ -7,9 +7,9 @@
 
 namespace winnow::train {
 
-// Loss scaling for f16. Gradients are computed from the loss times a factor, so that small ones do
-// not vanish, and divided by it when they leave the net. Except for repeated steps, rules and
-// constants are those of torch.amp.GradScaler.
+// Loss scaling for f16. The loss is multiplied by a factor, so that small gradients do not vanish;
+// parameter gradients are divided by it afterwards. Except for repeated steps, rules and constants
+// are those of torch.amp.GradScaler.
 //
 // Exact     The factor is a power of two.
 // Overflow  If a gradient is not finite although the loss is, the factor is halved, and the step is
@@ -19,31 +19,35 @@ namespace winnow::train {
 struct LossScale {
   double factor = 1;
   bool adapts = false;
-  std::int64_t clean_steps = 0;  // in a row, since the factor last changed
+  // Number of steps in a row without overflow since the factor last changed.
+  std::int64_t clean_steps = 0;
 
   friend bool operator==(const LossScale&, const LossScale&) = default;
 };
 
 inline constexpr double kFirstLossScale = 0x1p16;
-inline constexpr double kLeastLossScale = 0x1p-14;  // the smallest normal number of f16
-inline constexpr double kMostLossScale = 0x1p24;    // makes the smallest number of f16 equal to 1
+// Smallest factor: the smallest normal number of f16.
+inline constexpr double kLeastLossScale = 0x1p-14;
+// Largest factor: it makes the smallest number of f16 equal to 1.
+inline constexpr double kMostLossScale = 0x1p24;
 inline constexpr std::int64_t kLossScaleInterval = 2000;
 
-// Whether it is a power of two in this range.
+// Whether a factor is a power of two from kLeastLossScale to kMostLossScale.
 inline bool is_loss_scale(double factor) noexcept {
   int exponent = 0;
   return factor >= kLeastLossScale && factor <= kMostLossScale &&
          std::frexp(factor, &exponent) == 0.5;
 }
 
-// The scale at the start of a run. `fixed`: a constant factor; 0: adaptive in f16, otherwise 1.
+// Returns the loss scale at the start of a run. `fixed`: a constant factor; 0: adaptive in f16,
+// otherwise 1.
 LossScale first_loss_scale(DType compute, double fixed) noexcept;
 
-// Call after an overflow. Returns false, without a change, if the factor is fixed or at its
-// minimum.
+// Halves the factor after an overflow. Returns false, without a change, if the factor is fixed or
+// at its minimum.
 bool lower(LossScale& scale) noexcept;
 
-// Call after a step without overflow.
+// Counts a step without overflow. Doubles the factor if that is due.
 void count_clean_step(LossScale& scale) noexcept;
 
 }  // namespace winnow::train

@@ -9,16 +9,17 @@
 
 namespace winnow::train {
 
-// Findings of one rank about a step whose sums are not all finite.
+// Findings of one rank about a step whose sums of losses and gradients are not all finite.
 struct NotFiniteFindings {
-  bool loss_is_finite = true;       // for this rank's micro-batches
-  std::vector<SampleId> samples{};  // this rank's samples whose loss is not finite
-  std::string tensor{};   // the first tensor in backward order whose sum is not finite; empty: none
-  double loss_scale = 1;  // used in the step
+  bool loss_is_finite = true;       // whether the losses of this rank's micro-batches are finite
+  std::vector<SampleId> samples{};  // ids of this rank's samples whose loss is not finite
+  // First tensor in backward order whose gradient sum is not finite; empty: none.
+  std::string tensor{};
+  double loss_scale = 1;  // loss scale used in the step
 };
 
-// The loss or a gradient of a step is not finite. Thrown on every rank, before anything was
-// changed.
+// Error: the loss or a gradient of a step is not finite. Thrown on every rank, before the weights
+// were changed.
 class NotFiniteError : public comm::AgreedError {
  public:
   explicit NotFiniteError(NotFiniteFindings findings)
@@ -29,15 +30,15 @@ class NotFiniteError : public comm::AgreedError {
   NotFiniteFindings findings_;
 };
 
-// One rank's part of the diagnosis, as rank 0 sees it.
+// Findings of one rank, as gathered on rank 0.
 struct NotFiniteRank {
   bool loss_is_finite = true;
-  std::uint64_t samples = 0;        // number with a loss that is not finite
-  std::vector<SampleId> first_ids;  // the first of them
+  std::uint64_t samples = 0;        // number of samples whose loss is not finite
+  std::vector<SampleId> first_ids;  // ids of the first few of these samples
 };
 
-// A message such as "step 13: the loss is not finite on rank 1 (samples 4, 17 and 3 more) ...".
-// `step` counts from 1. Pure.
+// Returns a message such as "step 13: the loss is not finite on rank 1 (samples 4, 17 and 3 more)
+// ...". `step` counts from 1. Pure.
 std::string describe_not_finite(std::int64_t step, const std::vector<NotFiniteRank>& ranks,
                                 const std::string& tensor, double loss_scale = 1);
 

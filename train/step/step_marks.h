@@ -7,19 +7,20 @@
 
 namespace winnow::train {
 
-// Marks the progress of a step on a board, as seen by lane 0. Other lanes do the same work at the
-// same time.
+// Marks the progress of a step on a health board (common/health/board.h), from which other ranks
+// learn it. Only the tasks of lane 0 are marked, because other lanes (program replicas) do the same
+// work at the same time.
 // Threads  As TaskRunner calls: tasks of lane 0 one after the other.
 class StepMarks {
  public:
-  // `board` must outlive this; nullptr, the default: no marks.
+  // Sets the board, which must outlive this object; nullptr, the default: no marks.
   void set_board(health::Board* board) noexcept { board_ = board; }
 
   void begin(const Task& task) noexcept;
 
  private:
   health::Board* board_ = nullptr;
-  std::size_t next_bucket_ = 0;  // among the buckets whose gradients lane 0 computes
+  std::size_t next_bucket_ = 0;  // index among the gradient buckets that lane 0 computes
 };
 
 }  // namespace winnow::train

@@ -7,11 +7,11 @@
 
 namespace winnow::train {
 
-// Executes the tasks of a step repeatedly.
-// Threads  One for each lane, where the caller's is lane 0, and tasks.threads - tasks.lanes more.
-//          Idle threads sleep.
-// Order    A task for any thread goes to the first free one, before that thread continues with its
-//          own lane; if there are several, the first in the list.
+// Executes the tasks of a step, again in every step.
+// Threads  One for each lane (program replica), where the caller's thread is lane 0, and
+//          tasks.threads - tasks.lanes helper threads. Idle threads sleep.
+// Order    A task that any thread may run goes to the first free thread, which runs it before it
+//          continues with its own lane. Of several such tasks, the first in the list is run.
 class TaskRunner {
  public:
   explicit TaskRunner(StepTasks tasks);
@@ -21,8 +21,9 @@ class TaskRunner {
 
   const StepTasks& tasks() const noexcept;
 
-  // Calls execute(task) once for every task, after all tasks it depends on.
-  // Throws the first exception of a call, after running calls have ended; no others start.
+  // Calls execute(task) once for every task, after all tasks on which it depends.
+  // Throws  The first exception of a call, after the calls in progress have ended; no others are
+  //         started.
   void run(const std::function<void(const Task&)>& execute);
 
  private:
