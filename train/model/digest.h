@@ -6,7 +6,7 @@
 
 namespace winnow::train {
 
-// XXH3-128 in hex of the names and numbers of a model's tensors, in their order.
+// Returns the XXH3-128, in hex, of the names and numbers of a model's tensors, in their order.
 std::string digest_of(const Model& model);
 
 }  // namespace winnow::train
