@@ -4,7 +4,7 @@
 
 namespace winnow::train {
 
-// One of `of` parts of a range of elements, by which threads share elementwise work.
+// One of `of` equal parts of a range of elements, by which threads share elementwise work.
 struct Part {
   int index = 0;
   int of = 1;
@@ -20,9 +20,9 @@ struct Elements {
   std::size_t size() const noexcept { return end - begin; }
 };
 
-// The elements of [begin, begin + count) that belong to `part`. Parts are disjoint and complete.
-// All but the first start at multiples of 64 elements from `begin`, so that threads share no cache
-// line.
+// Returns the elements of [begin, begin + count) that belong to `part`. Parts are disjoint and
+// cover the range. All except the first start at multiples of 64 elements from `begin`, so that
+// threads share no cache line.
 inline Elements elements_of(Part part, std::size_t begin, std::size_t count) noexcept {
   constexpr std::size_t kGrain = 64;
   const std::size_t grains = (count + kGrain - 1) / kGrain;
