@@ -5,12 +5,12 @@
 
 namespace winnow::train {
 
-// A communicator that records, in traced steps, when collectives of gradients and exchanges of data
-// begin and end. Everything else is forwarded.
+// A communicator that records, in traced steps, when collectives of gradients and exchanges of
+// training data begin and end. Everything else is forwarded to the wrapped communicator.
 // Threads   A separate thread waits for each collective, so that its true end is recorded, not the
 //           time when the step asks for it.
-// Lifetime  The wrapped communicator and the recorder must outlive this and all operations it
-//           starts.
+// Lifetime  The wrapped communicator and the recorder must outlive this object and all operations
+//           it starts.
 class TracedCommunicator final : public comm::ForwardingCommunicator {
  public:
   TracedCommunicator(comm::Communicator& of, TraceRecorder& recorder)
