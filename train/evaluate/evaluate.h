@@ -18,45 +18,48 @@
 namespace winnow::train {
 
 struct Evaluation {
-  double loss = 0;  // mean
-  // in [0, 1]; with several labels, one of them has the largest logit; without labels, a miss
+  double loss = 0;  // mean loss over the samples
+  // Share of the samples whose label has the largest logit, in [0, 1]. With several labels, one of
+  // them suffices; without labels, the prediction counts as wrong.
   double top1 = 0;
-  double top5 = 0;  // in [0, 1]; a label is among the five largest logits
+  double top5 = 0;  // share of the samples with a label among the five largest logits, in [0, 1]
   std::uint64_t samples = 0;
-  // without leaked samples; nullopt if their list is not known
+  // Top-1 accuracy without images that have a duplicate in training; nullopt if these are not
+  // known.
   std::optional<double> top1_leak_free{};
   std::uint64_t leaked = 0;
-  std::optional<double> mean_average_precision{};  // if task.several_labels
+  std::optional<double> mean_average_precision{};  // only for samples with several labels
 
-  // Rank 0 only.
-  // for each class, if task.several_labels
+  // For each class, on rank 0 only; only for samples with several labels.
   std::vector<std::optional<double>> average_precisions{};
 
-  // Rank 0 only, in sample order. With several labels: the predicted one, otherwise the first. -1:
-  // no label.
+  // Label of each sample in order, on rank 0 only. With several labels: the predicted one if it is
+  // among them, otherwise the first. -1: no label.
   std::vector<std::int32_t> labels{};
   std::vector<std::int32_t> predictions{};
   std::vector<float> losses{};
-  std::vector<float> logits{};  // (samples, classes), if requested
+  std::vector<float> logits{};  // shape (samples, classes), on rank 0 only, if requested
 };
 
 struct EvaluationTask {
   const pipeline::Source& source;
   const pipeline::SampleSet& samples;
-  const std::vector<SampleId>* leaked = nullptr;  // ascending; nullptr: not known
+  // Ids of images that have a duplicate in training, ascending; nullptr: not known.
+  const std::vector<SampleId>* leaked = nullptr;
   bool with_logits = false;
   ViewMean view_mean{};
-  // Labels of each sample, for average precision; nullptr if each has one. The same choice on all
-  // ranks.
+  // Labels of each sample, for average precision; nullptr if each sample has exactly one. The same
+  // choice on all ranks.
   const pipeline::SampleLabels* several_labels = nullptr;
 };
 
-// Evaluates every sample once. The last micro-batch is padded with weight 0. Collective.
+// Evaluates every sample once. The last micro-batch is padded with samples of weight 0. Collective.
 //
-// Views     With task.view_mean, a sample is computed once for each view. Loss, prediction and
-//           logits are those of the mean; the loss is as in training, in float64.
-// programs  Lanes: equal inference programs, bound to the same weights, which are loaded here. Each
-//           has a thread; the first one uses the caller's.
+// Views     With task.view_mean, each sample is computed once for each of its augmented views.
+//           Loss, prediction and logits are those of the mean; the loss is the training loss, in
+//           float64.
+// programs  Equal inference programs that run in parallel (lanes), bound to the same weights, which
+//           are loaded here. Each has a thread; the first one uses the caller's.
 // Result    The same bits for any number of ranks and lanes: each micro-batch is computed by one
 //           program, and losses are summed in sample order.
 // Memory    16 bytes a sample; with logits or several labels, another 4 bytes a class. On rank 0

@@ -22,7 +22,7 @@ struct Shares {
   int ranks;
 
   std::int64_t micro_batches() const;
-  // Half-open ranges.
+  // Half-open range of the micro-batches that a rank computes; below, of its samples.
   std::pair<std::int64_t, std::int64_t> micro_batches_of(int rank) const;
   std::pair<std::size_t, std::size_t> samples_of(int rank) const;
   std::vector<std::size_t> bytes_of_ranks(std::size_t bytes_of_sample) const;
@@ -32,19 +32,20 @@ struct SamplePass {
   const pipeline::Source& source;
   const pipeline::SampleSet& samples;
   Shares shares;
-  std::string note;  // for progress, such as "evaluating"
+  std::string note;  // label of the progress bar, such as "evaluating"
 };
 
-// Computes micro-batch number `micro` on a lane. Its samples start at micro * shares.micro_batch.
+// Function that computes micro-batch number `micro` on a lane (program replica). `batch` holds its
+// samples, which start at micro * shares.micro_batch.
 using ComputeMicroBatch =
     std::function<void(std::size_t lane, pipeline::Batch& batch, std::int64_t micro)>;
 
-// Loads every sample of this rank once, in micro-batches that go to lanes in order, as they become
-// free. The last one is padded with weight 0. Collective.
+// Loads every sample of this rank once, in micro-batches. They go in order to lanes (program
+// replicas) as these become free. The last one is padded with samples of weight 0. Collective.
 //
 // Threads  One for each lane; the first lane uses the caller's. A lane computes one micro-batch at
 //          a time.
-// Throws   The first error of `compute` or loading, when all lanes have ended.
+// Throws   The first error of `compute` or of loading, after all lanes have ended.
 void for_each_micro_batch(const SamplePass& pass, const pipeline::LoadOptions& load,
                           comm::Communicator& comm, std::size_t lanes,
                           const ComputeMicroBatch& compute, const ProgressSink& progress);
