@@ -8,83 +8,91 @@
 
 namespace winnow::train {
 
-// All are pure: from a graph to a new one. Values that both graphs compute are equal.
+// Rewrites of graphs. All are pure functions from a graph to a new one. Values that both graphs
+// compute are equal.
 
-// Merges chains batch_norm -> [add ->] relu into one batch norm with residual and relu, if the
-// inner values have no other reader. Run it before differentiate.
+// Merges chains batch_norm -> [add ->] relu into one batch norm node with residual and relu, if
+// nothing else reads the inner values. Run it before differentiate().
 Graph fuse(const Graph& graph);
 
-// Excludes the parameters and buffers named in `tensors` from training. For forward graphs.
+// Excludes the parameters and buffers named in `tensors` from training. For forward graphs. Names
+// that the graph does not have are ignored.
 //
-// Parameters   Become buffers, so that differentiate computes nothing for them alone.
-// Statistics   Batch statistics for running statistics are no longer outputs.
+// Parameters   Become buffers, so that differentiate() computes no gradient for them.
+// Statistics   For running statistics in `tensors`, the batch's statistics are no longer outputs.
 // Batch norms  A batch norm that is frozen as a whole, with nothing trained before it, uses the
 //              running statistics, as in evaluation.
-// Names that the graph does not have are ignored.
 Graph freeze(const Graph& graph, const std::vector<std::string>& tensors);
 
 // Appends the backward pass of the graph's kLoss output.
 //
-// Out     A kGradient output for every parameter that the loss depends on, as early as possible.
-//         Data gradients that are not needed are not computed.
+// Out     A kGradient output for every parameter on which the loss depends, as early as possible.
+//         Gradients of other values are computed only where they are needed for these.
 // Ids     Existing values and nodes keep their numbers.
-// Order   Contributions of several readers are summed in the order of the backward pass, so results
-//         are the same in every run.
-// Throws  Error, naming the node: there is no loss, or something on its path has no gradient.
+// Order   If several nodes read a value, its gradients are added in the order of the backward pass,
+//         so results are the same in every run.
+// Throws  Error, naming the node: there is no loss, or an operation between parameters and loss has
+//         no gradient.
 Graph differentiate(const Graph& graph);
 
-// A loss, and the values where its gradient stops: it does not reach anything before them.
+// A loss, and the values at which its gradient stops. It does not flow to anything before them.
 struct LossReach {
   ValueId loss = -1;
   std::vector<ValueId> ends{};
 };
 
-// As differentiate(graph), for several losses: one backward pass after the other.
+// Appends the backward passes of several losses, one after the other. Otherwise as
+// differentiate(graph).
 //
-// Out  One kGradient output for every parameter that any of them updates. Gradients of several
-//      losses are added in order. Data gradients are computed for each loss separately.
+// Out  One kGradient output for every parameter that any of the losses updates. Gradients of
+//      several losses are added in order. Gradients of other values are computed for each loss
+//      separately.
 Graph differentiate(const Graph& graph, const std::vector<LossReach>& losses);
 
-// The losses of a graph with local heads (train/graph/stages.h). Each updates its own stage with
-// its head, and `neighbours` stages before it. Without heads: the one loss, which updates
-// everything.
+// Returns the losses of a graph with local heads (auxiliary classifiers of stages,
+// train/graph/stages.h). Each updates its own stage with its head, and `neighbours` stages before
+// it. Without local heads: the net's loss, which updates everything.
 std::vector<LossReach> local_losses(const Graph& forward, int neighbours);
 
-// Sorts the nodes of a differentiated graph by stage: a stage's forward pass, its head's, the
-// backward pass of its loss; then the next stage. So the values of one stage are no longer needed
-// when the next begins. Nodes of one stage keep their order; a graph of one stage is unchanged.
+// Sorts the nodes of a differentiated graph by stage: the forward pass of the stage and its local
+// head, then the backward pass of its loss; then the next stage. So memory of one stage can be
+// reused when the next begins. Nodes of one stage keep their order; a graph of one stage is
+// unchanged.
 Graph order_by_stage(const Graph& graph);
 
-// Stage `stage` of a differentiated graph in the order of stages, as a graph of its own. No
-// gradient may leave a stage.
+// Extracts stage `stage` of a differentiated graph, which is in the order of order_by_stage(), as a
+// graph of its own. No gradient may flow between stages.
 //
-// Input    "pixels": the value at the end of the stage before
-// Outputs  The value at its own end, of kind kValue; its head's loss and logits as the graph's
-// Kept     Parameters and buffers of all stages
-//
-// Throws Error: there is no such stage.
+// Input    "pixels" stands for the value at the end of the stage before.
+// Outputs  The value at the end of the stage, of kind kValue. Its local head's loss and logits
+//          become the graph's.
+// Kept     Parameters and buffers of all stages.
+// Throws   Error: there is no such stage.
 Graph at_stage(const Graph& graph, int stage);
 
-// The graph that predicts by local head `head`, counted from 1, instead of the net: the head's loss
-// and logits become the graph's, and it reads the input "weights". The other heads are removed.
-// Throws UsageError that says how many heads there are.
+// Returns the graph that predicts by local head `head` (an auxiliary classifier, counted from 1)
+// instead of the net's own classifier. The head's loss and logits become the graph's, and it reads
+// the input "weights". The other heads are removed.
+// Throws  UsageError, which says how many heads there are.
 Graph at_head(const Graph& forward, int head);
 
-// Makes the batch norms of a differentiated graph work on all micro-batches of a step, as PyTorch's
-// SyncBatchNorm. Each is done in steps (kBatchNormStatistics in train/ops/batch_norm.h). Between
-// them are outputs kSharedMean and kSharedVariance, which the step combines over micro-batches.
+// Makes the batch norms of a differentiated graph take their statistics over all micro-batches of a
+// step, as PyTorch's SyncBatchNorm. Each pass of a batch norm is split in two nodes
+// (train/ops/batch_norm.h). Between these are outputs kSharedMean and kSharedVariance, which the
+// step combines over micro-batches.
 //
-// micro_batches  Their number in a step; sets the element count of running variances.
-// With one micro-batch, values are as before.
+// micro_batches  Number of micro-batches of a step; it sets the element count of running variances.
+//                With 1, values do not change.
 Graph synchronize_batch_norms(const Graph& graph, std::int64_t micro_batches);
 
-// The graph for evaluation. Batch norms use their running statistics; the loss stays. Outputs of
-// statistics, gradients and local heads are removed, with everything that only they need.
-// Throws Error if a batch norm's mean and variance are not outputs of the graph, because then its
-// buffers are unknown.
+// Returns the graph for evaluation. Batch norms use their running statistics; the loss stays.
+// Outputs for statistics, gradients and local heads are removed, with everything that only they
+// need.
+// Throws  Error if a batch norm's mean and variance are not outputs of the graph, because then its
+//         buffers are unknown.
 Graph for_inference(const Graph& graph);
 
-// Drops nodes whose values reach no output, and inputs that nothing reads. Renumbers the values.
+// Removes nodes on which no output depends, and inputs that nothing reads. Renumbers the values.
 // Parameters and buffers stay.
 Graph prune(const Graph& graph);
 

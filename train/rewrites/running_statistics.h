@@ -4,8 +4,8 @@
 
 namespace winnow::train {
 
-// `norm`, a batch norm of `graph`, changed to use the running statistics that the graph's outputs
-// name, instead of the batch's. Throws Error if there are none.
+// Returns a copy of `norm`, a batch norm of `graph`, that uses running statistics instead of the
+// batch's. The graph's outputs name the buffers that hold them. Throws Error if there are none.
 Node with_running_statistics(const Graph& graph, Node norm);
 
 }  // namespace winnow::train
