@@ -21,18 +21,18 @@ struct Attribute {
   std::variant<std::int64_t, float, Integers> value;
 };
 
-// Nodes and constants of an ONNX graph, in the order in which they were added.
+// Collects nodes and constants of an ONNX graph, in the order in which they are added.
 class Nodes {
  public:
-  // Adds a node and returns the name of its output. `layer`: the net's layer, for readers of the
-  // model.
+  // Adds a node and returns the name of its output. `layer`: name of the net's layer, for readers
+  // of the model.
   std::string add(std::string_view type, const std::string& layer, const Names& inputs,
                   const std::vector<Attribute>& attributes = {});
   // Adds a constant and returns its name.
   std::string constant(const Integers& values);
   std::string constant(const Shape& shape, const std::vector<float>& values);
 
-  // Makes `value` an output of the graph with this name.
+  // Makes `value` an output of the ONNX graph, called `name`.
   void name_output(const std::string& value, const std::string& name);
 
   // The fields of GraphProto.
@@ -48,11 +48,11 @@ class Nodes {
   std::uint64_t added_ = 0;
 };
 
-// A node of a net that is to be written.
+// A node of the net that is to be written to ONNX.
 struct Source {
   const Graph& graph;
   const Node& node;
-  const std::vector<std::string>& names;  // ONNX names of the graph's values so far
+  const std::vector<std::string>& names;  // for each value of the graph so far, its name in ONNX
 
   const std::string& input(std::size_t i) const { return names[index(node.inputs[i])]; }
   const Shape& shape(std::size_t i) const { return graph.values[index(node.inputs[i])].shape; }
@@ -62,11 +62,11 @@ struct Source {
   static std::size_t index(ValueId id) { return static_cast<std::size_t>(id); }
 };
 
-// Adds the nodes that compute the first output of `source.node`, and returns its name. Throws
+// Adds the ONNX nodes that compute the first output of `source.node`, and returns its name. Throws
 // UsageError if ONNX has no equivalent.
 std::string write_node(const Source& source, Nodes& to);
 
-// TensorProto::DataType.
+// Numbers of element types, as in TensorProto::DataType.
 inline constexpr std::int64_t kFloat = 1;
 inline constexpr std::int64_t kUint8 = 2;
 inline constexpr std::int64_t kInt64 = 7;

@@ -1,7 +1,7 @@
 #pragma once
 
-// WINNOW_DEVICE_FN marks a function that nvcc compiles for both device and host, and the host
-// compiler as an ordinary inline function.
+// Marks a function that nvcc compiles for both device and host, and the host compiler as an
+// ordinary inline function.
 #ifdef __CUDACC__
 #define WINNOW_DEVICE_FN __host__ __device__ __forceinline__
 #else

@@ -5,7 +5,8 @@
 #include "common/small_float.h"
 #include "train/tensor/device_function.h"
 
-// Conversions to and from f16, on host and device, equal to those of common/small_float.h.
+// Conversions between f32 and f16, on host and device. Results are equal to those of
+// common/small_float.h.
 namespace winnow::train {
 
 WINNOW_DEVICE_FN std::uint16_t f16_of(float value) {
@@ -18,7 +19,7 @@ WINNOW_DEVICE_FN std::uint16_t f16_of(float value) {
 #endif
 }
 
-// Exact.
+// Converts f16 to f32; exact.
 WINNOW_DEVICE_FN float f32_of_f16(std::uint16_t half) {
 #ifdef __CUDA_ARCH__
   float value;
