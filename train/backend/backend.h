@@ -41,7 +41,7 @@ struct CompileOptions {
 struct MemoryUse {
   std::size_t lane_bytes = 0;     // values and scratch memory of each lane (replica of the program)
   std::size_t scratch_bytes = 0;  // scratch memory, which lane_bytes includes
-  std::size_t shared_bytes = 0;   // packed weights, which all lanes share
+  std::size_t shared_bytes = 0;   // packed weights, which all lanes (replicas of the program) share
 };
 
 // The kernel that computes one node of a program.
@@ -85,7 +85,8 @@ class Program {
   // Blocks until the outputs of nodes [0, last_node) are available in the caller's memory. These
   // nodes must have been passed to run() before.
   virtual void wait([[maybe_unused]] std::size_t last_node) {}
-  // bytes of the program's own memory, including memory shared with other lanes
+  // Bytes of memory that the program allocated, including memory that it shares with other programs
+  // of one compile_lanes().
   virtual std::size_t arena_bytes() const noexcept = 0;
   virtual KernelChoices choices() const { return {}; }
   // The kernel of each node of graph(). Empty: the backend does not report kernels.
@@ -97,7 +98,7 @@ class Backend {
   virtual ~Backend() = default;
   virtual std::string_view name() const noexcept = 0;
   // Name of the instruction set in use, such as "avx512_core_bf16". The bits of results depend on
-  // on it.
+  // it.
   virtual std::string instruction_set() const = 0;
   // Name of the kernel library, such as "oneDNN 2.6.3". The bits of results depend on it.
   virtual std::string library() const = 0;

@@ -22,7 +22,8 @@ class Slots {
   Id arena(std::size_t offset);
   Id own(std::size_t bytes);
   Id scratch(std::size_t bytes);
-  void next_node() { scratch_now_ = 0; }  // the following slots may reuse the scratch memory
+  // Begins another node, whose scratch slots may reuse the memory of earlier nodes.
+  void next_node() { scratch_now_ = 0; }
   // Bytes of scratch memory reserved since next_node().
   std::size_t node_scratch_bytes() const { return scratch_now_; }
   Id shared(std::size_t bytes);

@@ -28,9 +28,10 @@ struct Evaluation {
   // known.
   std::optional<double> top1_leak_free{};
   std::uint64_t leaked = 0;
-  std::optional<double> mean_average_precision{};  // only for samples with several labels
+  // Mean over the classes; only if samples may have several labels.
+  std::optional<double> mean_average_precision{};
 
-  // For each class, on rank 0 only; only for samples with several labels.
+  // Average precision of each class, on rank 0 only, if samples may have several labels.
   std::vector<std::optional<double>> average_precisions{};
 
   // Label of each sample in order, on rank 0 only. With several labels: the predicted one if it is

@@ -15,14 +15,14 @@
 
 namespace winnow::train {
 
-// Which samples each rank computes: contiguous ranges of whole micro-batches.
+// Divides samples among ranks: each rank computes a contiguous range of whole micro-batches.
 struct Shares {
   std::size_t samples;
   std::size_t micro_batch;
   int ranks;
 
   std::int64_t micro_batches() const;
-  // Half-open range of the micro-batches that a rank computes; below, of its samples.
+  // Half-open ranges of the micro-batches, and of the samples, that a rank computes.
   std::pair<std::int64_t, std::int64_t> micro_batches_of(int rank) const;
   std::pair<std::size_t, std::size_t> samples_of(int rank) const;
   std::vector<std::size_t> bytes_of_ranks(std::size_t bytes_of_sample) const;

@@ -42,8 +42,8 @@ struct Operation {
   // operation has none, and its speed is limited by memory traffic.
   double (*multiply_adds)(const Graph& graph, const Node& node) = nullptr;
   OperationChecks checks = {};
-  // whether the operation is a loss that treats each class separately, so that targets need not sum
-  // to 1
+  // Whether the operation is a loss that treats each class separately, so that targets need not sum
+  // to 1.
   bool each_class = false;
 };
 

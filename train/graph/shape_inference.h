@@ -28,10 +28,10 @@ class ShapeInference {
   void no_attributes() const;
 
   std::size_t inputs() const { return inputs_.size(); }
-  // The value that is input i.
+  // The graph's value that is input i of the node.
   const Value& value(std::size_t i) const { return graph_.value(inputs_[i]); }
   void arity(std::size_t wanted) const;  // checks that the node has `wanted` inputs
-  // checks that input i has `wanted` dimensions, and returns its shape
+  // Checks that input i has `wanted` dimensions, and returns its shape.
   const Shape& rank(std::size_t i, std::size_t wanted) const;
   // Checks the storage of input i: bytes if `wanted` is kU8, otherwise not bytes.
   void storage(std::size_t i, Storage wanted) const;

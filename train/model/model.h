@@ -36,7 +36,8 @@ struct Model {
   std::vector<std::string> classes{};
 
   Tensor& find(const std::string& name);  // throws Error, which names the tensor, if it is missing
-  // Throws Error, which names the tensor, if it is missing.
+  // Index in `tensors` of the tensor of this name. Throws Error, which names the tensor, if it is
+  // missing.
   std::size_t index_of(const std::string& name) const;
   std::int64_t parameter_count() const;
 };

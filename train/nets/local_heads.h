@@ -23,7 +23,7 @@ struct LocalHead {
   ValueId (*make)(NetBuilder& net, const std::string& name, ValueId x, std::int64_t classes);
 };
 std::span<const LocalHead> local_heads();
-// Throws UsageError, which names the known heads.
+// Finds a kind of head by name. Throws UsageError, which names the known heads.
 const LocalHead& find_local_head(std::string_view name);
 
 inline constexpr std::string_view kLocalPrefix = "local.";

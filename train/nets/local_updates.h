@@ -33,7 +33,7 @@ struct LocalOptions {
 
 // The stages chosen for a net, as config.json stores them.
 struct LocalSetup {
-  std::string updates{};            // empty: the net is trained as a whole
+  std::string updates{};  // "greedy" or "overlapping"; empty: the net is trained as a whole
   std::vector<std::string> ends{};  // last value of each stage except the final one, by name
   std::string head{};
 

@@ -44,9 +44,10 @@ struct LossRow {
   std::string_view name;
   std::string_view what;
   LossNode (*make)(const LossOptions& options);
-  // value of the loss if all classes are predicted with equal probability
+  // Value of the loss if all classes are predicted with equal probability.
   double (*guessing)(const LossOptions& options, int classes);
-  // true: a class's probability is the sigmoid of its logit; false: the softmax over all logits.
+  // How probabilities follow from logits. True: a class's is the sigmoid of its logit; false: the
+  // softmax over all logits.
   bool sigmoid;
   // Number of augmented views of each image, adjacent in a micro-batch. If it is above 1, the loss
   // compares the views with each other and ignores labels.

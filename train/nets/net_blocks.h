@@ -54,7 +54,7 @@ struct Block {
   std::span<const BlockKey> keys;
   ValueId (*make)(NetBuilder& net, const BlockPlace& at, ValueId x, const BlockValues& values);
   bool repeats = false;  // whether the key `depth` (number of repetitions) is accepted
-  // Whether it has a shortcut, so that drop path (stochastic depth) applies.
+  // Whether the block has a shortcut, so that drop path (stochastic depth) applies.
   bool drops_path = false;
   bool takes_vectors = false;  // whether the input may be vectors, as after a linear layer
 };

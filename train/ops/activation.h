@@ -13,11 +13,11 @@ namespace winnow::train {
 struct ActivationAttributes {
   ActivationKind kind = ActivationKind::kRelu6;
 };
-// Name of the function: "relu6", "hard_swish", ...
+// Name of an activation function: "relu6", "hard_swish", ...
 std::string_view name_of(ActivationKind kind) noexcept;
 
 extern const Operation kActivation;  // x -> y
-// Inputs x, dy -> output dx: dy times the derivative at x.
+// Backward pass of an activation: x, dy -> dx, which is dy times the function's derivative at x.
 extern const Operation kActivationBackward;
 
 }  // namespace winnow::train

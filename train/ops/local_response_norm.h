@@ -16,8 +16,8 @@ struct LocalResponseNormAttributes {
   double k = 1;         // > 0
 };
 
-// Local response norm: x (N,C,H,W) -> y;  y_c = x_c / (k + alpha/size * sum_j x_j^2)^beta, where j
-//                                         are the channels around c.
+// Local response norm: x (N,C,H,W) -> y.
+// y_c = x_c / (k + alpha/size * sum_j x_j^2)^beta, where j are the channels around c.
 extern const Operation kLocalResponseNorm;
 
 // x, dy -> dx

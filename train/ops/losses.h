@@ -28,7 +28,7 @@ struct LossSample {
   std::size_t classes;
 
   double target_sum() const;
-  // target of class k after label smoothing: (1-s)*target + s/K * target_sum()
+  // Target of class k after label smoothing by s: (1-s)*target + s/K * target_sum(), for K classes.
   double smoothed(std::size_t k, double label_smoothing) const;
 };
 LossSample loss_sample(const ReferenceOperands& operands, std::size_t n);

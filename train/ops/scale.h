@@ -7,8 +7,8 @@ namespace winnow::train {
 
 // Multiplies data by a factor that many elements share. N samples, C channels, H W image.
 // The shape of the factor determines which elements share it:
-//   (N,C,1,1) or (N,C)  those of a channel of a sample, as in squeeze and excite (Hu et al. 2018)
-//   (C,1,1)             those of a channel, as in layer scale (Touvron et al. 2021)
+//   (N,C,1,1) or (N,C)  all of one channel of one sample, as in squeeze and excite (Hu et al. 2018)
+//   (C,1,1)             all of one channel, as in layer scale (Touvron et al. 2021)
 
 struct ScaleAttributes {
   Shape factor_shape;  // for kScaleFactorGradient

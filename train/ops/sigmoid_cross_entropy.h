@@ -22,10 +22,10 @@ struct SigmoidLossAttributes : LossAttributes {
 
 // Sigmoid cross entropy: logits (N,K), targets (N,K) in [0, 1], weights (N) -> loss (1), per_sample
 // (N)
-// s: label smoothing;  t = (1-s)*target + s/K * sum(target); p = sigmoid(logit); q = p*t +
-//                      (1-p)*(1-t)
-// term = -(t log p + (1-t) log(1-p)) * (1-q)^gamma * (alpha*t + (1-alpha)*(1-t))
-// per_sample = sum or mean of the terms over the K classes;  loss = sum_n weights_n * per_sample_n
+// With label smoothing s:
+// t = (1-s)*target + s/K * sum(target). p = sigmoid(logit). q = p*t + (1-p)*(1-t).
+// term = -(t log p + (1-t) log(1-p)) * (1-q)^gamma * (alpha*t + (1-alpha)*(1-t)).
+// per_sample = sum or mean of the terms over the K classes. loss = sum_n weights_n * per_sample_n.
 extern const Operation kSigmoidCrossEntropy;
 
 // Backward pass of sigmoid cross entropy: logits, targets, weights -> dlogits, the gradient of the

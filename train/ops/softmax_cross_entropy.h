@@ -11,9 +11,9 @@ struct LossAttributes {
 };
 
 // Softmax cross entropy: logits (N,K), targets (N,K), weights (N) -> loss (1), per_sample (N)
-// s: label smoothing;  t = (1-s)*target + s/K * sum(target); per_sample = -sum t log
-//                      softmax(logits);
-// loss = sum_n weights_n * per_sample_n
+// With label smoothing s:
+// t = (1-s)*target + s/K * sum(target). per_sample = -sum t log softmax(logits).
+// loss = sum_n weights_n * per_sample_n.
 extern const Operation kSoftmaxCrossEntropy;
 
 // Backward pass of softmax cross entropy: logits, targets, weights -> dlogits, the gradient of the

@@ -38,7 +38,7 @@ struct AdamW {
     float keep;             // 1 - lr wd
     float weight1;          // 1 - beta1
     float beta2, weight2;   // weight2 = 1 - beta2
-    float step_size, root;  // lr / (1 - beta1^t), sqrt(1 - beta2^t)
+    float step_size, root;  // lr / (1 - beta1^t) and sqrt(1 - beta2^t) in step t = 1, 2, ...
     float eps;
   };
   WINNOW_DEVICE_FN Factors factors(const TensorStep& step) const {

@@ -40,7 +40,7 @@ struct Lamb {
     float lr, decay;
     float weight1;             // 1 - beta1
     float beta2, weight2;      // weight2 = 1 - beta2
-    float correction1, root2;  // 1 / (1 - beta1^t), sqrt(1 - beta2^t)
+    float correction1, root2;  // 1 / (1 - beta1^t) and sqrt(1 - beta2^t) in step t = 1, 2, ...
     float eps;
   };
   WINNOW_DEVICE_FN Factors factors(const TensorStep& step) const {

@@ -32,10 +32,9 @@ struct LarsStep {
   }
 
   // Returns the factors of a tensor. `local`: its layer-wise scale of the learning rate.
-  // LARS has the step's learning rate lr in its momentum buffer: v = mu v + lr local (g + wd w); w
-  // -= v.
-  // `corrected`: the buffer is rescaled whenever lr changes. This equals keeping lr outside of it:
-  // v = mu v + local (g + wd w); w -= lr v.
+  // In LARS, the momentum buffer v contains the step's learning rate lr: v = mu v + lr local (g +
+  // wd w); w -= v. With `corrected`, v is rescaled whenever lr changes. This equals keeping lr
+  // outside of v: v = mu v + local (g + wd w); w -= lr v.
   WINNOW_DEVICE_FN static Factors factors_of(double lr, double local, bool corrected,
                                              double momentum, double decay) {
     return {static_cast<float>(corrected ? local : lr * local),

@@ -32,7 +32,7 @@ struct LrSchedule {
 
 std::span<const LrSchedule> lr_schedules();
 std::vector<std::string> lr_schedule_names();  // names of all schedules, in table order
-// Throws UsageError, which names the known schedules.
+// Finds a schedule by name. Throws UsageError, which names the known schedules.
 const LrSchedule& find_lr_schedule(std::string_view name);
 
 struct LearningRate {

@@ -36,7 +36,7 @@ struct Optimizer {
 };
 
 std::span<const Optimizer> optimizers();
-// Throws UsageError, which names the known optimisers.
+// Finds an optimiser by name. Throws UsageError, which names the known optimisers.
 const Optimizer& find_optimizer(std::string_view name);
 
 // The optimiser of a run, with its options.

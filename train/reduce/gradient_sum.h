@@ -23,8 +23,9 @@ struct SumTransfers {
   // ranks and the all-reduce algorithm supports sums through shared memory.
   std::map<std::size_t, comm::HierarchicalParts> parts{};
   std::vector<comm::Transfer> exponents;  // all-reduce of exponent_count() exponents; may be empty
-  // Separate all-reduce of the last bucket's tail, in f32 on any wire, because the tail counts
-  // samples; buckets.back() then excludes it. Empty: it is sent with its bucket.
+  // Separate all-reduce of the last bucket's tail (loss and counts of the step), in f32 on any
+  // wire, because sample counts need its precision; buckets.back() then excludes it. Empty: it is
+  // sent with its bucket.
   std::vector<comm::Transfer> tail{};
   // For each Exchange, the transfers of its all-reduce over all micro-batches.
   std::vector<std::vector<comm::Transfer>> exchanges{};
@@ -45,7 +46,7 @@ struct SumOptions {
 };
 
 // Number of exponents that reproducible sums exchange: one for each tensor, and one for each number
-// of the tail.
+// of the tail (GradientLayout::tail_offset).
 std::size_t exponent_count(const GradientLayout& layout) noexcept;
 
 // Memory that the sums of a step need, in bytes.

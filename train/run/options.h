@@ -77,7 +77,7 @@ struct AllReduceOptions {
   // Add the rounding error of bf16 messages to the next step, see SumOptions.
   bool error_feedback = false;
   bool checksums = false;  // send a checksum with each message and verify it
-  // Bytes of gradients that are reduced together; 0: Layout's default, or chosen by measurement.
+  // Bytes of gradients that are reduced together; 0: a default, or chosen by measurement.
   std::size_t bucket_bytes = 0;
 };
 
@@ -85,7 +85,7 @@ struct ExecutionOptions {
   std::string backend = "onednn";
   DType dtype = DType::kF32;
   ThreadPlan threads;
-  // Threads of each lane, a program that computes micro-batches; 0: choose_lane_threads().
+  // Threads of each lane (replica of the program); 0: as choose_lane_threads() chooses.
   int lane_threads = 0;
   // Bitwise equal weights for any number of ranks and lanes and any all-reduce algorithm.
   bool reproducible = false;
@@ -113,7 +113,7 @@ struct LogOptions {
   bool batches = false;      // also log a digest of every global batch
   bool tensorboard = false;  // also write an event file, see event_file.h
   LineSink sink{};           // callback that also receives each line; may be empty
-  // records a trace of some steps and wraps the run's communicator; nullptr: no tracing
+  // Records a trace of some steps and wraps the run's communicator; nullptr: no tracing.
   RunTrace* trace = nullptr;
 };
 

@@ -14,7 +14,8 @@ namespace winnow::train {
 // Records which samples a run was computed from, and compares them with those that were due.
 class RunCensus {
  public:
-  // Starts before step `first_step`, counted from 0. `sampler` must outlive this object.
+  // Begins the record of a run before step `first_step`, counted from 0. `sampler` must outlive
+  // this object.
   RunCensus(const pipeline::Sampler& sampler, const BatchLayout& batches, std::int64_t first_step)
       : sampler_(sampler), batches_(batches), gathered_step_(first_step) {}
 
@@ -36,7 +37,7 @@ class RunCensus {
   const pipeline::Sampler& sampler_;
   BatchLayout batches_;
   std::int64_t gathered_step_;
-  std::vector<EpochCensus> seen_;  // computed by this rank since gathered_step_
+  std::vector<EpochCensus> seen_;  // samples computed by this rank since gathered_step_
   // Expected samples of epochs 0, 1, 2 ...; filled only by checked_text().
   std::vector<EpochCensus> due_;
 };

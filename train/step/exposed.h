@@ -11,9 +11,11 @@ namespace winnow::train {
 // Seconds that a step waited for its all-reduces while nothing was left to compute (exposed
 // communication).
 struct ExposedSeconds {
-  double late = 0;      // seconds until every rank had provided its last gradients
-  double wire = 0;      // seconds after that, without additions: time on the network
-  double addition = 0;  // seconds after that which this rank spent on additions
+  double late = 0;  // seconds of waiting until every rank had provided its last gradients
+  // Seconds of waiting for the network, after every rank had provided its last gradients.
+  double wire = 0;
+  // Seconds of this rank's additions, after every rank had provided its last gradients.
+  double addition = 0;
 
   double total() const noexcept { return late + wire + addition; }
   ExposedSeconds& operator+=(const ExposedSeconds& other) noexcept;

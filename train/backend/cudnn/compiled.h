@@ -41,13 +41,15 @@ struct Compiled {
   Compiled& operator=(const Compiled&) = delete;
 
   Slots slots;
-  // By value: inputs that nodes read, copied from the caller's memory.
+  // Transfers of inputs that nodes read, from the caller's memory; indexed by ValueId.
   std::vector<std::optional<Crossing>> inputs;
-  // By value: parameters, in a WeightStore or copied from the caller's memory.
+  // Parameters that nodes read, in a WeightStore or copied from the caller's memory; indexed by
+  // ValueId.
   std::vector<std::optional<Crossing>> parameters;
-  // By value: outputs that nodes write, copied to the caller's memory.
+  // Transfers of outputs that nodes write, to the caller's memory; indexed by ValueId.
   std::vector<std::optional<Crossing>> outputs;
-  std::vector<std::size_t> written_by;  // by value: index of the node that writes an output
+  // For each value by ValueId, the node that writes it, if it is an output.
+  std::vector<std::size_t> written_by;
   std::size_t staging_bytes = 0;
   // Calls that pack parameters into the layouts that matrix products and convolutions read.
   std::vector<Call> load;

@@ -78,7 +78,7 @@ class Stream {
   // Copies `bytes` bytes between device memory and page-locked host memory, in stream order.
   void copy_to_device(void* device, const void* host, std::size_t bytes);
   void copy_to_host(void* host, const void* device, std::size_t bytes);
-  virtual void record(Event& event) = 0;      // `event` then marks the end of all work given so far
+  virtual void record(Event& event) = 0;      // makes `event` mark the end of all work given so far
   virtual void wait(const Event& event) = 0;  // work given later starts only after `event`
   virtual void synchronize() = 0;
 
@@ -118,9 +118,10 @@ class Product {
  public:
   virtual ~Product() = default;
   virtual std::size_t workspace_bytes() const noexcept = 0;
-  // User-facing name of its kernel, such as "cudnn engine 46".
+  // User-facing name of the kernel that computes the product, such as "cudnn engine 46".
   virtual std::string plan() const = 0;
-  // Whether tensor cores compute it, according to the library. They round f32 factors to tf32.
+  // Whether tensor cores compute the product, according to the library. They round f32 factors to
+  // tf32.
   virtual bool uses_tensor_cores() const = 0;
   // Computes result from a and b. Convolutions: forward (x, w) -> y, backward data (dy, w) -> dx,
   // backward filter (x, dy) -> dw.

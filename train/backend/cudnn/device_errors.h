@@ -11,7 +11,7 @@
 // on plain facts, so tests need neither GPU nor driver.
 namespace winnow::train::cudnn {
 
-// Oldest supported compute capability times 10; has bf16 and tf32, see cmake/WinnowCuda.cmake.
+// Oldest supported compute capability, times 10; see cmake/WinnowCuda.cmake. It has bf16 and tf32.
 inline constexpr int kOldestCapability = 80;
 
 std::string cuda_version(int version);  // CUDA version as text: 13000 is "13.0"

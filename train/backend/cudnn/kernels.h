@@ -182,8 +182,8 @@ struct Table {
   void (*batch_norm)(const BatchNorm&, Stream&);
   void (*batch_norm_inference)(const BatchNorm&, Stream&);
   void (*batch_norm_backward)(const BatchNormBackward&, Stream&);
-  void (*relu)(const Elementwise&, Stream&);  // y = ReLU of a; NaN stays NaN
-  // A is y of the forward pass, b is dy; y becomes dx.
+  void (*relu)(const Elementwise&, Stream&);  // forward pass of ReLU: y = max(a, 0); NaN stays NaN
+  // Backward pass of ReLU: a is y of the forward pass, b is dy; y becomes dx.
   void (*relu_backward)(const Elementwise&, Stream&);
   void (*add)(const Elementwise&, Stream&);
   void (*max_pool)(const Pool&, Stream&);
@@ -205,14 +205,16 @@ struct Table {
   void (*scale_factor_gradient)(const ScaleFactorGradient&, Stream&);
   void (*copy_channels)(const CopyChannels&, Stream&);
   void (*dropout)(const Dropout&, Stream&);
-  // copies channels, and writes 0 after them in each row of `to`
+  // Copies channels, and writes 0 after them in each row of `to`.
   void (*pad_channels)(const CopyChannels&, Stream&);
   void (*batch_norm_statistics)(const BatchNorm&, Stream&);
   void (*batch_norm_sums)(const BatchNormBackward&, Stream&);
   void (*batch_norm_input_gradient)(const BatchNormBackward&, Stream&);
   void (*direct_matmul)(const DirectMatmul&, Stream&);
-  void (*split_heads)(const Heads&, Stream&);  // moves Heads from rows to matrices
-  void (*join_heads)(const Heads&, Stream&);   // moves Heads from matrices to rows
+  // Attention: moves heads from token rows to one matrix for each head.
+  void (*split_heads)(const Heads&, Stream&);
+  // Attention: moves heads from their matrices back to token rows.
+  void (*join_heads)(const Heads&, Stream&);
   void (*softmax)(const Softmax&, Stream&);
   void (*softmax_backward)(const SoftmaxBackward&, Stream&);
   void (*sigmoid_loss)(const SigmoidLoss&, Stream&);

@@ -64,8 +64,8 @@ class CudnnLowering final : public Lowering<Stream&> {
   void run_product(std::unique_ptr<Product> product, const Layer& layer, Slot a, Slot b,
                    Slot result);
   void run(std::unique_ptr<Product> product, const Operands& operands);
-  // Returns make(wanted), where `wanted` is the kernel imposed on `name`, or nullptr if there is
-  // none. Returns nullptr if our own loops are imposed.
+  // Makes a product by calling make(wanted), where `wanted` is the kernel imposed on `name`, or
+  // nullptr if there is none. Returns nullptr if our own loops are imposed.
   template <class Make>
   std::unique_ptr<Product> chosen(const std::string& name, Make make) const;
   const std::string* imposed(const std::string& name) const;

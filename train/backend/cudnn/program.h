@@ -68,8 +68,8 @@ class CudnnProgram final : public Program {
   std::unique_ptr<Event> sent_;  // event after which the staging memory may be written again
   // Event after which the WeightStore's weights are up to date.
   std::shared_ptr<const Event> changed_;
-  std::vector<void*> host_;       // by value: address in the caller's memory
-  std::vector<bool> on_device_;   // by value: whether it is bound to a WeightStore
+  std::vector<void*> host_;       // for each value by ValueId, its address in the caller's memory
+  std::vector<bool> on_device_;   // for each value by ValueId, whether it is bound to a WeightStore
   std::vector<ValueId> outputs_;  // outputs, ordered by the node that writes them
   std::vector<ValueId> shared_;   // subset of outputs_ that the caller may change
   // Number of values in shared_ that were already sent to the GPU in this step.

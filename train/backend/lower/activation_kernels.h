@@ -8,7 +8,7 @@ namespace winnow::train::kernels {
 
 struct Activate {
   ActivationKind kind;
-  Elementwise of;  // forward: y from a = x; backward: y = dx from a = x, b = dy
+  Elementwise of;  // operands: a = x; in the backward pass also b = dy; the result goes to y
 };
 
 }  // namespace winnow::train::kernels

@@ -72,7 +72,7 @@ struct BatchNorm {
 };
 
 // Gradients of a batch norm. If the backward pass is split in two nodes (train/ops/batch_norm.h),
-// kBatchNormSums writes the last four. kBatchNormInputGradient reads mean_product and
+// kBatchNormSums writes all except dx and dresidual. kBatchNormInputGradient reads mean_product and
 // mean_gradient, and writes dx and dresidual.
 struct NormGradients {
   void* dx;

@@ -45,7 +45,7 @@ static WINNOW_DEVICE_FN double sigmoid_loss_of(const FocalFactors& focal, double
 }
 static WINNOW_DEVICE_FN double sigmoid_slope_of(const FocalFactors& focal, double x, double t) {
   const SigmoidTerm term = sigmoid_term(focal, x, t);
-  // derivative of `wrong` relative to `wrong`, in [-1, 1]
+  // derivative of term.wrong divided by term.wrong; in [-1, 1]
   const double slope = term.wrong > 0 ? term.p * term.rest * (1 - 2 * t) / term.wrong : 0.0;
   return term.factor * (term.p * (1 - t) - term.rest * t + focal.gamma * term.entropy * slope);
 }

@@ -26,9 +26,10 @@ struct Conversion {
 
 // Decides where the values of a graph are stored, and how the node that is being compiled accesses
 // them.
-// Every value has one home (place in the program's memory), of the type it is computed with. A
-// value that is bound to the caller's memory also has a slot of f32 or bytes there. If the types
-// agree, that slot is the home.
+// Home     Every value has one home: a place in the program's memory, of the type it is computed
+//          with.
+// Outside  A value that is bound to the caller's memory also has a slot (address) there, of f32 or
+//          bytes. If the types agree, this slot is the home.
 class ValuePlaces {
  public:
   using Slot = Slots::Id;

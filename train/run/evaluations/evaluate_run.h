@@ -25,8 +25,8 @@ struct EvalDataOptions {
   pipeline::Placement placement;  // location of the cache's shards
   // Selection for the leak-free accuracy; empty: the selection used in training.
   std::string selection;
-  // The split to evaluate: "train", "val", "test", "none"; or "holdout", the training images that
-  // the run set aside. Empty: the first of test, val and holdout that exists.
+  // The split to evaluate: "train", "val", "test", "none" (images of no split); or "holdout", the
+  // training images that the run set aside. Empty: the first of test, val and holdout that exists.
   std::string split;
   // Name of a test-time augmentation (test_augmentation.h); empty: each image unchanged.
   std::string tta;

@@ -18,7 +18,8 @@ namespace winnow::train {
 struct OutOfFold {
   struct About {
     std::string cache_digest;  // digest of the cache's manifest
-    // The cache's pipeline::digest_by_names(); empty in older files.
+    // Digest of the cache's images and labels in any order of classes
+    // (pipeline::digest_by_names()); empty in older files.
     std::string digest_by_names = {};
     std::string selection;  // the selection that was divided into folds; empty: all images
     std::uint32_t folds = 0;

@@ -8,11 +8,11 @@
 
 namespace winnow::train {
 
-// One line of metrics.jsonl, with the numbers as they are before being written.
+// The content of one line of metrics.jsonl.
 struct LoggedLine {
   std::string run;  // id of the run
   MetricsRow row;   // numbers of the line
-  // Each rank's figures, on a line that ends a logging interval; else nullptr. Valid during the
+  // Figures of each rank, on a line that ends a logging interval; else nullptr. Valid during the
   // call only.
   const RankTable* ranks = nullptr;
 };

@@ -20,7 +20,7 @@ struct MetricsRow {
   std::int64_t step = 0;  // number of steps done
   double epoch = 0;
   double wall = 0;  // seconds of training so far
-  // numeric values by name, such as "train.loss"; texts are left out
+  // Numeric values by name, such as "train.loss"; texts are left out.
   std::map<std::string, double> values{};
 };
 

@@ -37,7 +37,7 @@ inline constexpr std::array<RankColumn, 7> kRankColumns{{{"compute", &RankFigure
                                                          {"sent", &RankFigures::sent},
                                                          {"memory", &RankFigures::memory}}};
 
-// The ranks of a job, in rank order.
+// Host name and figures of each rank of a job, in rank order.
 struct RankTable {
   std::vector<std::string> hosts;
   std::vector<RankFigures> figures;
@@ -56,10 +56,12 @@ Spread spread_of(std::vector<double> values);  // `values` must not be empty
 
 // Summary of the figures of all ranks.
 struct RankSummary {
-  std::array<Spread, kRankColumns.size()> columns{};  // in the order of kRankColumns
-  std::optional<Spread> temperature{};                // over the ranks that have one
+  // Spread of each figure, in the order of kRankColumns.
+  std::array<Spread, kRankColumns.size()> columns{};
+  // Spread of the GPU temperatures, over the ranks that have one.
+  std::optional<Spread> temperature{};
   std::size_t slowest = 0;
-  // Part of the step in which that rank is slowest: "compute" or "data".
+  // Part of the step in which the slowest rank is slow: "compute" or "data".
   std::string_view slowest_in = "compute";
 };
 

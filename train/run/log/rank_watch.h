@@ -25,7 +25,7 @@ class RankWatch {
   // card     Index of this rank's GPU, see open_thermometer(); nullopt on the CPU.
   void begin(const Traffic& of_step, std::optional<int> card);
 
-  // Call after each step. `seconds`: the executor's total time for it.
+  // Counts one step. Call it after each step. `seconds`: the total time that the step took.
   void count(const StepResult& step, double seconds);
 
   // Returns the figures of all ranks since the previous call, on every rank. Collective: one small

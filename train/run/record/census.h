@@ -25,8 +25,7 @@ std::uint64_t census_hash(SampleId id) noexcept;
 // Computes the census that an epoch should have: each sample that the sampler draws for it, once
 // per draw. Iterates in another order than training does, as an independent check.
 EpochCensus full_census(const pipeline::Sampler& sampler, std::uint64_t epoch);
-// Appends the expected censuses of the next epochs to `due`, which has epochs 0, 1, 2 ..., until it
-// has `epochs` entries.
+// Extends `due`, the expected censuses of epochs 0, 1, 2 ..., to `epochs` entries.
 void extend_due(std::vector<EpochCensus>& due, std::size_t epochs,
                 const pipeline::Sampler& sampler);
 

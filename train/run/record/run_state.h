@@ -48,7 +48,7 @@ struct HitCount {
   double top1() const noexcept { return samples > 0 ? correct / samples : 0; }
 };
 
-// The process group that wrote a checkpoint.
+// The run and the number of ranks that wrote a checkpoint.
 struct RunWriter {
   std::uint64_t seed = 0;
   int ranks = 1;
@@ -61,7 +61,8 @@ struct RunState {
   std::int64_t step = 0;  // number of steps done
   double epoch = 0;       // epochs done, with a fraction
   RunWriter writer;
-  bool evaluated = true;  // false: the evaluation due at this step is left to the resumed run
+  // false: the evaluation due at this step is still to be done by the resumed run.
+  bool evaluated = true;
   RunLosses losses;
   HitCount interval_hits;  // correct training predictions since the last line of metrics
   // State of the gradient sums, as from GradientSum::state.

@@ -32,8 +32,9 @@ NetSetup fit_net(const NetChoice& net, const LossOptions& loss, const BatchOptio
 pipeline::Geometry geometry_of(const NetSetup& setup);
 pipeline::Levels levels_of(const NetSetup& setup);
 
-// Returns the augmentation recipe for training images of this cache. If `options` give none:
-// kCifar; or kNone if the stored images are already augmented variants.
+// Returns the augmentation recipe for training images of this cache. If `options` give none: crops
+// and mirror images as for CIFAR (kCifar); or kNone if the stored images are already augmented
+// variants.
 pipeline::Recipe recipe_of(const DataOptions& options, const pipeline::DatasetInfo& info);
 
 // Returns the shorter side, in pixels, to which images are resized before the centre crop of
@@ -62,8 +63,9 @@ Graph trained_graph(const NetSetup& setup);
 
 // Digests of a run's inputs, XXH3-128 in hex.
 struct RunDigests {
-  std::string cache;     // digest of the cache's manifest
-  std::string by_names;  // the cache's pipeline::digest_by_names(); empty: the loss reads no labels
+  std::string cache;  // digest of the cache's manifest
+  // Digest of images and labels, pipeline::digest_by_names(); empty: the loss reads no labels.
+  std::string by_names;
   std::string selection;  // digest of the selection; empty: none
   std::string init_from;  // digest of the file of initial weights; empty: none
 };
@@ -84,9 +86,10 @@ struct StoredConfig {
   // Class names, as Model::classes. Empty for runs of older versions, and for losses that read no
   // labels.
   std::vector<std::string> classes;
-  std::string digest_by_names;  // the cache's pipeline::digest_by_names(); empty if `classes` is
+  // Digest of images and labels, pipeline::digest_by_names(); empty if `classes` is.
+  std::string digest_by_names;
 };
-// Throws FormatError, which names `where`.
+// Parses the text of RUN/config.json. Throws FormatError, which names `where`.
 StoredConfig parse_config(const std::string& text, const std::string& where);
 
 }  // namespace winnow::train

@@ -11,7 +11,7 @@ namespace winnow::train {
 
 // Jobs that are planned without being run.
 
-// Description of a data set that is not available.
+// Sizes of a data set that need not exist.
 struct DataShape {
   std::int64_t images = 0;             // number of training images
   std::int64_t evaluation_images = 0;  // number of images evaluated after each epoch

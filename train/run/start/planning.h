@@ -44,8 +44,8 @@ struct WishedRank {
 WishedRank wish_for_rank(const ExecutionOptions& options, const Job& job, const Backend& backend,
                          int lane_threads, int ranks);
 
-// Plans the run. Collective: rank 0 decides what must be equal; each rank contributes as many lanes
-// (replicas of the program) as its cores and memory allow.
+// Plans the run. Collective: rank 0 decides what must be equal on all ranks; each rank contributes
+// as many lanes (replicas of the program) as its cores and memory allow.
 // stored  The plan of a resumed run, if its choices still apply; else nullptr.
 // Throws  UsageError: not enough memory on some rank.
 PlannedRun plan_run(const ExecutionOptions& options, const Job& job, const JobGraphs& graphs,
