@@ -17,7 +17,7 @@ class Program;
 struct WeightTensor {
   std::string name;
   std::span<float> value;
-  // State vectors of the optimiser, one for each of its slots, each as long as `value`.
+  // State vectors of the optimiser, such as its momentum, each as long as `value`.
   std::vector<std::span<float>> state{};
   // Whether it is a parameter; false: a running statistic of batch norm, without state.
   bool parameter = true;

@@ -27,8 +27,9 @@ struct Border {
 // Throws  Error for a graph without pixels or a loss.
 std::vector<Border> find_borders(const Graph& forward);
 
-// Finds the borders where a stage of a net may end, so that every stage has multiply-adds. If a
-// layer, its norm and its activation all end in borders, only the last of the three counts. Pure.
+// Finds the borders (places to cut) where a stage may end, a part of the net that is trained by its
+// own loss. Every stage then has multiply-adds. If a layer, its norm and its activation all end in
+// borders, only the last of the three counts. Pure.
 // Throws  As find_borders().
 std::vector<Border> stage_ends(const Graph& forward);
 
@@ -46,7 +47,7 @@ Load load_of(const Graph& graph, std::size_t first_node, std::size_t last_node);
 // multiply-adds come before or after it. Pure.
 std::optional<Border> find_border(const Graph& forward, std::string_view value);
 
-// Finds the border where a stage called `name` ends. Pure.
+// Finds the border (place to cut) where a stage called `name` ends. Pure.
 // In      The name of a value, as for find_border(); or of a module, such as "layer1", for its last
 //         border with multiply-adds before and after it.
 // Throws  UsageError if nothing has that name, or if the module continues after its last border.

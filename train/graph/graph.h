@@ -136,7 +136,8 @@ struct Graph {
   std::vector<Output> outputs;  // gradients in the order in which they become ready
 
   const Value& value(ValueId id) const { return values[static_cast<std::size_t>(id)]; }
-  ValueId find(std::string_view name) const;  // value of this name; throws Error, which names it
+  // Finds a value by name; throws Error if there is none.
+  ValueId find(std::string_view name) const;
   std::vector<ValueId> of_kind(ValueKind kind) const;
 };
 

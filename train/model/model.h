@@ -35,7 +35,7 @@ struct Model {
   // classes.
   std::vector<std::string> classes{};
 
-  Tensor& find(const std::string& name);  // throws Error, which names the tensor, if it is missing
+  Tensor& find(const std::string& name);  // finds a tensor by name; throws Error if there is none
   // Index in `tensors` of the tensor of this name. Throws Error, which names the tensor, if it is
   // missing.
   std::size_t index_of(const std::string& name) const;

@@ -23,7 +23,8 @@ struct Exchange {
   std::size_t ready_after = 0;
 };
 
-// Finds the exchanges of a graph, in node order; empty if micro-batches exchange nothing. Pure.
+// Finds the exchanges of batch norm statistics in a graph, in node order; empty if micro-batches
+// exchange nothing. Pure.
 // Throws  Error for a variance without the mean to which it refers.
 std::vector<Exchange> exchanges_of(const Graph& graph);
 

@@ -32,7 +32,7 @@ struct GradientLayout {
 };
 
 // Lays out the sums of a graph. A bucket is closed when it holds at least `bucket_bytes`; tensors
-// are never divided. `tail_count`: elements of the tail. Pure.
+// are never divided. `tail_count`: number of the trainer's own numbers at the end. Pure.
 GradientLayout layout_gradients(const Graph& graph, std::size_t bucket_bytes,
                                 std::size_t tail_count);
 

@@ -17,7 +17,7 @@ namespace winnow::train {
 // The all-reduces of a step, as lists of one rank's transfers. Created once, executed in every
 // step.
 struct SumTransfers {
-  // For each bucket, the transfers of its all-reduce.
+  // For each bucket of gradients, the transfers of its all-reduce.
   std::vector<std::vector<comm::Transfer>> buckets;
   // For bucket b, the transfers that replace buckets[b] in sums of floats, if a machine has several
   // ranks and the all-reduce algorithm supports sums through shared memory.

@@ -37,12 +37,14 @@ class Exchanger {
  private:
   struct Lane {
     Program& program;
-    std::vector<std::vector<std::span<float>>> parts{};  // for each exchange, this lane's values
+    // For each exchange of statistics, the values of this lane.
+    std::vector<std::vector<std::span<float>>> parts{};
   };
 
   const Execution& execution_;
   comm::Communicator& comm_;
-  std::vector<std::vector<float>> own_;  // memory of exchanged values that the caller does not bind
+  // Memory of exchanged statistics that the caller does not bind.
+  std::vector<std::vector<float>> own_;
   std::vector<Lane> lanes_;
   std::vector<float> each_;  // statistics of each micro-batch of the step, of all ranks
   std::vector<float> all_;

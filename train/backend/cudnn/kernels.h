@@ -135,7 +135,7 @@ struct ParameterOnCard {
   static constexpr int kMaxSlots = 4;
   float* value;
   const float* gradient;
-  float* state[kMaxSlots];  // state vectors of the optimiser, one for each of its slots
+  float* state[kMaxSlots];  // state vectors of the optimiser, such as its momentum
   std::int64_t count;
   const StepScalars* scalars;
   double lr_scale;  // learning-rate multiplier

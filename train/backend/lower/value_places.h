@@ -12,8 +12,8 @@ namespace winnow::train {
 
 // How a program uses memory that the caller binds to inputs and outputs.
 enum class Outside : std::uint8_t {
-  kUsed,    // kernels read and write it directly
-  kCopied,  // copied to and from the program's own memory
+  kUsed,    // kernels read and write the caller's memory directly
+  kCopied,  // the caller's memory is copied to and from the program's own
 };
 
 struct Conversion {
@@ -41,7 +41,7 @@ class ValuePlaces {
   const Graph& graph() const { return graph_; }
   const Value& value(ValueId id) const { return graph_.value(id); }
   std::int64_t count(ValueId id) const { return element_count(value(id).shape); }
-  bool is_weight(ValueId id) const;  // whether it is a parameter or a buffer
+  bool is_weight(ValueId id) const;  // whether the value is a parameter or a buffer
   Element compute() const { return compute_; }
   Slots& slots() { return slots_; }
   // The node that computes the value; nullptr for values that the caller binds.
@@ -49,15 +49,16 @@ class ValuePlaces {
 
   Element element(ValueId id) const { return homes_[position(id)].element; }
   Slot home(ValueId id) const { return homes_[position(id)].slot; }
-  // The slot of the value in the caller's memory. Exists for inputs and parameters that nodes read,
-  // and for outputs.
+  // The slot (memory) of the value outside the program, in the caller's memory. Exists for inputs
+  // and parameters that nodes read, and for outputs.
   const std::optional<Slot>& outside(ValueId id) const { return outside_[position(id)]; }
   std::size_t outside_bytes(ValueId id) const;
 
-  // Returns a slot from which the node that is being compiled can read value `id` as type `wanted`.
+  // Returns a slot (memory) from which the node that is being compiled can read value `id` as type
+  // `wanted`.
   Slot read(ValueId id, Element wanted);
-  // Returns a slot to which the node that is being compiled may write value `id` as type `wanted`.
-  // Conversions, and copies to the caller's memory, are emitted after the node.
+  // Returns a slot (memory) to which the node that is being compiled may write value `id` as type
+  // `wanted`. Conversions, and copies to the caller's memory, are emitted after the node.
   Slot write(ValueId id, Element wanted);
   Slot scratch(ValueId id, Element element);
 

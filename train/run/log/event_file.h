@@ -13,8 +13,8 @@ namespace winnow::train {
 // Writes the numbers of metrics.jsonl to a TensorBoard event file: TFRecords of tensorflow.Event,
 // one scalar for each number.
 // Tags    The names in metrics.jsonl with a slash for the dot: "train/loss".
-// Times   Each event's wall_time is the start time of this process plus the seconds of training
-//         since, as if the run had never stopped.
+// Times   wall_time is that of a run without interruptions: the start time of this process plus the
+//         seconds of training since then.
 // Source  tensorflow/core/util/event.proto, framework/summary.proto.
 class EventFile {
  public:

@@ -10,7 +10,7 @@
 
 namespace winnow::train {
 
-// Returns `net`. If a file describes it, the result also has the file's text.
+// Reads the file that describes a net, if there is one. Returns `net`, with the text of that file.
 NetChoice read_net(const NetChoice& net);
 
 // Returns the net of the run in folder `run`. With `resume`, its description is read from the run's

@@ -70,7 +70,8 @@ struct RunState {
   std::vector<EpochCensus> census{};  // samples seen: a row for each epoch that has begun
   // Best evaluation so far; only for runs that keep the best checkpoint.
   std::optional<BestEvaluation> best{};
-  std::vector<LossScale> loss_scales{};  // adaptive loss scales of f16: one, or one for each stage
+  // Adaptive loss scales of f16: one, or one for each stage of the net.
+  std::vector<LossScale> loss_scales{};
   std::vector<HeadInterval> heads{};  // a row for each local head; only for nets with local updates
 };
 

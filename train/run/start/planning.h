@@ -18,7 +18,8 @@ namespace winnow::train {
 
 // The plan of a run, and this rank's part of the work.
 struct PlannedRun {
-  RunPlan plan;  // plan whose kernels are to be imposed; compiling adds the kernels of all layers
+  // Plan of the run; its kernels are imposed, and compiling adds those of all other layers.
+  RunPlan plan;
   Execution execution;
   int evaluation_threads = 1;  // threads of each evaluation lane (replica of the program)
   double loss_scale = 0;       // fixed loss scale of f16; 0: adaptive, see ExecutionOptions
