@@ -18,7 +18,7 @@ void check_binding(const Graph& graph, ValueId id, bool outside, std::size_t ele
 // step.
 void check_range(const Graph& graph, std::size_t next, std::size_t first, std::size_t last);
 
-// Throws UsageError for a type in which CPUs cannot compute.
+// Checks that CPUs can compute in this type. Throws UsageError if they cannot.
 void check_cpu_dtype(DType compute);
 
 [[noreturn]] void throw_unbound(const Value& value);

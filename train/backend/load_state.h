@@ -21,7 +21,7 @@ class LoadState {
   std::vector<bool> is_loaded_;  // whether each part is loaded
 };
 
-// Throws Error unless 0 <= part < parts.
+// Checks that 0 <= part < parts. Throws Error if not.
 void check_part(int part, int parts);
 
 // Returns the part to which the bytes [begin, end) of `total` bytes belong. Parts are contiguous

@@ -28,7 +28,7 @@ struct Evaluation {
   // known.
   std::optional<double> top1_leak_free{};
   std::uint64_t leaked = 0;
-  // Mean over the classes; only if samples may have several labels.
+  // Mean of the average precision over the classes; nullopt unless samples may have several labels.
   std::optional<double> mean_average_precision{};
 
   // Average precision of each class, on rank 0 only, if samples may have several labels.

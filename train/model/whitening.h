@@ -31,7 +31,7 @@ class PatchSums {
   int side_px_;
   std::uint64_t count_ = 0;
   std::vector<std::uint64_t> sums_;
-  // size() x size() sums; only columns up to the row are used.
+  // Sums of products of pixels i and j of a patch, size() x size(); only columns j <= i are used.
   std::vector<std::uint64_t> products_;
 };
 

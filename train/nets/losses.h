@@ -27,9 +27,9 @@ inline constexpr double kMostFocalGamma = 100;
 inline constexpr double kLeastRedundancy = 1e-6;
 inline constexpr double kMostRedundancy = 1;
 inline constexpr int kMostProjection = 1 << 14;
-// The only loss that uses focal_gamma and focal_alpha.
+// Name of the only loss that uses focal_gamma and focal_alpha.
 inline constexpr std::string_view kFocalLoss = "focal";
-// The only loss that uses LossOptions::redundancy and LossOptions::projection.
+// Name of the only loss that uses LossOptions::redundancy and LossOptions::projection.
 inline constexpr std::string_view kTwinsLoss = "barlow_twins";
 
 // Operation and attributes of a loss node. The node reads logits, targets and sample weights; or,

@@ -38,7 +38,7 @@ constexpr Option eps_option(double initial) {
           OptionKind::kNumber, initial, Range{.above_least = true}};
 }
 
-// Option of LARS and its variants.
+// The trust coefficient eta, an option of LARS and its variants.
 constexpr Option lars_eta_option(double initial) {
   return {"lars_eta", "LARS trust coefficient", OptionKind::kNumber, initial,
           Range{.above_least = true}};

@@ -31,7 +31,7 @@ class Exchanger {
   // Ranks  All start their all-reduces in the same order, including those of exchanges.
   void run(std::size_t exchange);
 
-  // Seconds of waiting for other ranks, so far.
+  // Seconds of waiting for other ranks in all exchanges so far.
   double waited_seconds() const noexcept { return waited_s_; }
 
  private:

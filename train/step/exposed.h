@@ -39,7 +39,7 @@ class ExposedWatch {
 
   void begin();  // this rank has provided its last gradients and only waits from now on
   void end();    // the wait is over
-  // The last wait, divided into parts.
+  // The last wait for all-reduces, divided into parts.
   const ExposedSeconds& seconds() const noexcept { return seconds_; }
 
  private:

@@ -37,7 +37,7 @@ struct StoredEvaluation {
   About about;
   std::vector<std::string> classes;    // class names in UTF-8, see to_utf8()
   std::vector<Confusion> confusion{};  // non-zero cells, ordered by label, then by prediction
-  // Largest losses first; at most kMostMistakes, each a different sample.
+  // Mistakes, largest losses first; at most kMostMistakes, each a different sample.
   std::vector<Mistake> worst{};
   // Correct samples as hex digits, see right_digits(); empty: stored by an earlier version.
   std::string right{};

@@ -29,7 +29,7 @@ struct PlannedRun {
 
 Sums sums_of(const ExecutionOptions& options);
 
-// Throws UsageError for options that `backend` does not support.
+// Checks that `backend` supports the options. Throws UsageError if it does not.
 void check_execution(const ExecutionOptions& options, const Backend& backend);
 
 // The lanes, threads and batches that a rank would use if memory were unlimited.
