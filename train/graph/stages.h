@@ -19,13 +19,13 @@ struct Stages {
   std::vector<int> of_node;
 };
 
-// Finds the stages of a forward or differentiated graph. A local head belongs to the stage before
-// it. Pure.
+// Finds the stages of a forward or differentiated graph. A local head (auxiliary classifier)
+// belongs to the stage before it. Pure.
 // Throws  Error for a graph without a loss.
 Stages find_stages(const Graph& graph);
 
-// Returns the outputs that are losses, in the order of the stages: local losses, then the net's
-// own.
+// Returns the outputs that are losses, in the order of the stages: losses of local heads (auxiliary
+// classifiers), then the net's own.
 std::vector<Output> losses_of_stages(const Graph& graph);
 
 }  // namespace winnow::train

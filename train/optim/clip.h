@@ -34,8 +34,8 @@ GradientClip clip_from(const OptionValues& given);
 std::optional<double> clip_gradients(std::span<const std::span<float>> gradients,
                                      const GradientClip& clip);
 
-// Clips each stage of a net with local losses separately, because its gradients come from its own
-// loss. `stages` has the gradients of each stage.
+// Clips the gradients of each stage of a net separately, if each stage has a loss of its own.
+// `stages` has the gradients of each stage.
 // Out  The norm of all gradients together, before clipping by norm; nullopt if clip.norm is 0.
 std::optional<double> clip_by_stage(const std::vector<std::vector<std::span<float>>>& stages,
                                     const GradientClip& clip);

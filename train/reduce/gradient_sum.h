@@ -68,19 +68,19 @@ class GradientSum {
  public:
   virtual ~GradientSum() = default;
 
-  // The memory to which this lane's micro-batches write their values: GradientLayout::elements
-  // numbers.
+  // The memory to which micro-batches of this lane (program replica) write their values:
+  // GradientLayout::elements numbers.
   virtual std::span<float> written(int lane) noexcept = 0;
 
   // Starts a step, or starts it again.
   virtual void begin() noexcept = 0;
 
-  // Adds `bucket` of the micro-batch in written(lane) to the lane's sum. Bits do not depend on the
-  // division into parts.
+  // Adds `bucket` of the micro-batch in written(lane) to the sum of that lane (program replica).
+  // Bits do not depend on the division into parts.
   // first  It is the lane's first micro-batch of the step.
   virtual void add(int lane, std::size_t bucket, bool first, Part part = {}) = 0;
 
-  // Sums `bucket` over all lanes, after every add() to this bucket.
+  // Sums `bucket` over all lanes (program replicas), after every add() to this bucket.
   virtual void add_lanes(std::size_t bucket, Part part = {}) = 0;
 
   // Starts the all-reduce of `bucket`. Call it in ascending order of buckets, on every rank.
@@ -117,13 +117,13 @@ class GradientSum {
   virtual void restore(const std::map<std::string, std::int32_t>& state) = 0;
 };
 
-// Makes sums in f32: over micro-batches in order, lanes in order, and ranks in the order of the
-// transfers. Bits are the same as long as none of these changes.
+// Makes sums in f32: over micro-batches in order, lanes (program replicas) in order, and ranks in
+// the order of the transfers. Bits are the same as long as none of these changes.
 std::unique_ptr<GradientSum> make_float_sum(const GradientLayout& layout, comm::Communicator& comm,
                                             SumOptions options);
 
-// Makes sums of integers (fixed_point.h), with the same bits for any number of ranks and lanes, any
-// all-reduce algorithm and any buckets.
+// Makes sums of integers (fixed_point.h), with the same bits for any number of ranks and lanes
+// (program replicas), any all-reduce algorithm and any buckets.
 // names  One for each tensor of the layout, then one for each number of the tail.
 std::unique_ptr<GradientSum> make_fixed_point_sum(const GradientLayout& layout,
                                                   std::vector<std::string> names,

@@ -55,17 +55,17 @@ Graph differentiate(const Graph& graph, const std::vector<LossReach>& losses);
 std::vector<LossReach> local_losses(const Graph& forward, int neighbours);
 
 // Sorts the nodes of a differentiated graph by stage: the forward pass of the stage and its local
-// head, then the backward pass of its loss; then the next stage. So memory of one stage can be
-// reused when the next begins. Nodes of one stage keep their order; a graph of one stage is
-// unchanged.
+// head (auxiliary classifier), then the backward pass of its loss; then the next stage. So memory
+// of one stage can be reused when the next begins. Nodes of one stage keep their order; a graph of
+// one stage is unchanged.
 Graph order_by_stage(const Graph& graph);
 
 // Extracts stage `stage` of a differentiated graph, which is in the order of order_by_stage(), as a
 // graph of its own. No gradient may flow between stages.
 //
 // Input    "pixels" stands for the value at the end of the stage before.
-// Outputs  The value at the end of the stage, of kind kValue. Its local head's loss and logits
-//          become the graph's.
+// Outputs  The value at the end of the stage, of kind kValue. Loss and logits of its local head
+//          (auxiliary classifier) become the graph's.
 // Kept     Parameters and buffers of all stages.
 // Throws   Error: there is no such stage.
 Graph at_stage(const Graph& graph, int stage);
@@ -86,8 +86,8 @@ Graph at_head(const Graph& forward, int head);
 Graph synchronize_batch_norms(const Graph& graph, std::int64_t micro_batches);
 
 // Returns the graph for evaluation. Batch norms use their running statistics; the loss stays.
-// Outputs for statistics, gradients and local heads are removed, with everything that only they
-// need.
+// Outputs for statistics, gradients and local heads (auxiliary classifiers) are removed, with
+// everything that only they need.
 // Throws  Error if a batch norm's mean and variance are not outputs of the graph, because then its
 //         buffers are unknown.
 Graph for_inference(const Graph& graph);

@@ -87,7 +87,8 @@ struct ExecutionOptions {
   ThreadPlan threads;
   // Threads of each lane (replica of the program); 0: as choose_lane_threads() chooses.
   int lane_threads = 0;
-  // Bitwise equal weights for any number of ranks and lanes and any all-reduce algorithm.
+  // Bitwise equal weights for any number of ranks and lanes (program replicas) and any all-reduce
+  // algorithm.
   bool reproducible = false;
   AllReduceOptions all_reduce;
   double loss_scale = 0;  // fixed loss scale for f16; 0: adaptive, see loss_scale.h

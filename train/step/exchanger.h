@@ -37,7 +37,7 @@ class Exchanger {
  private:
   struct Lane {
     Program& program;
-    // For each exchange of statistics, the values of this lane.
+    // For each exchange of statistics, the values of this lane (program replica).
     std::vector<std::vector<std::span<float>>> parts{};
   };
 

@@ -56,7 +56,7 @@ struct StepResult {
 // Ranks  Parameters are equal on all ranks before and after a step.
 class StepExecutor {
  public:
-  // programs  One for each lane of `execution`, of its graph, already bound to `weights`.
+  // programs  One for each lane (program replica) of `execution`, already bound to `weights`.
   // weights   Those of `model`.
   // clip      Applied to a step's gradients after their sum over micro-batches and ranks.
   StepExecutor(const std::vector<std::unique_ptr<Program>>& programs, const Model& model,

@@ -72,7 +72,8 @@ struct RunState {
   std::optional<BestEvaluation> best{};
   // Adaptive loss scales of f16: one, or one for each stage of the net.
   std::vector<LossScale> loss_scales{};
-  std::vector<HeadInterval> heads{};  // a row for each local head; only for nets with local updates
+  // Results of each local head (auxiliary classifier), if the net has any.
+  std::vector<HeadInterval> heads{};
 };
 
 // Whether the evaluation at this step is the best of the run so far.

@@ -32,7 +32,7 @@ Sums sums_of(const ExecutionOptions& options);
 // Checks that `backend` supports the options. Throws UsageError if it does not.
 void check_execution(const ExecutionOptions& options, const Backend& backend);
 
-// The lanes, threads and batches that a rank would use if memory were unlimited.
+// The lanes (program replicas), threads and batches that a rank would use if memory were unlimited.
 struct WishedRank {
   MemoryFit memory{};
   int evaluation_threads = 1;  // threads of each evaluation lane (replica of the program)

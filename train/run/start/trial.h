@@ -42,8 +42,8 @@ struct Trial {
 };
 
 // Runs the first steps of `job`, measures them, and discards the results. Collective.
-// As in the real run: lanes, ranks, and the loader if the job has a cache. The learning rate is 0.
-// Nothing is written.
+// As in the real run: ranks, lanes (program replicas), and the loader if the job has a cache. The
+// learning rate is 0. Nothing is written.
 // Memory  Needs the memory of the run meanwhile.
 // Throws  UsageError: not enough memory on some rank.
 Trial try_steps(const ExecutionOptions& options, const Job& job, const TrialShape& shape,
