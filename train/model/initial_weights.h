@@ -63,10 +63,11 @@ struct InitialWeights {
 // any order and any floating-point type.
 //
 // Classifier  The parameters of the last fully connected layer, with a projector if there is one.
-//             It keeps its initial values if the file's has another shape, or is for other classes
-//             (model.classes and the file both name classes, and either lacks one of them).
+//             They keep their initial values if those in the file have another shape, or are for
+//             other classes: model.classes and the file both name classes, and either lacks one of
+//             them.
 // Order       Classes in another order are reordered to that of model.classes. If the file names no
-//             classes, it is used as it is.
+//             classes, its order is kept.
 // Projector   May be missing in the file, as for nets that were trained with labels.
 // Heads       Local heads (auxiliary classifiers) always keep their initial values.
 // Prefixes    All names may begin with module., _orig_mod. or model., as for nets that PyTorch
