@@ -14,13 +14,13 @@ namespace winnow::train {
 //             back.
 // Same bits   For any number of ranks and lanes (program replicas), any all-reduce algorithm, and
 //             any division into buckets.
-// Scale       The power of two follows from the capacity, a bound for the magnitude of values:
-//             2^capacity. It is chosen from the largest values of earlier steps. If a value exceeds
-//             it, the step is repeated with a larger one.
-// Resolution  For V micro-batches, 2^-(62 - ceil(log2 V)) of the bound: 2^-52 for V = 1,024. The
-//             bound is at most 8 times the largest value while gradients do not shrink. So for V =
-//             1,024, a value of 2^-25 of the largest keeps all 24 bits of its mantissa, and nothing
-//             above 2^-49 of the largest becomes zero.
+// Capacity    Values must be below 2^capacity in magnitude. The capacity follows from the largest
+//             values of earlier steps, and determines the power of two. If a value is too large,
+//             the step is repeated with a larger capacity.
+// Resolution  For V micro-batches, the power of two is 2^-(62 - ceil(log2 V)) of 2^capacity: 2^-52
+//             for V = 1,024. While gradients do not shrink, 2^capacity is at most 8 times the
+//             largest value. So for V = 1,024, a value of 2^-25 of the largest keeps all 24 bits of
+//             its mantissa, and nothing above 2^-49 of the largest becomes zero.
 
 // Returns the smallest e with |v| < 2^e for all `values`; kNoExponent if all are zero, kNotFinite
 // if any is NaN or infinite.

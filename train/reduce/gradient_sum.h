@@ -45,8 +45,8 @@ struct SumOptions {
   std::uint32_t group = 0;  // identifies the ranks that take part, see comm::Collective
 };
 
-// Number of exponents that reproducible sums exchange: one for each tensor, and one for each number
-// of the tail (GradientLayout::tail_offset).
+// Number of exponents that reproducible sums exchange: one for each tensor, and one for each of the
+// trainer's numbers after the gradients.
 std::size_t exponent_count(const GradientLayout& layout) noexcept;
 
 // Memory that the sums of a step need, in bytes.
@@ -89,8 +89,9 @@ class GradientSum {
   // Waits for all all-reduces. Returns the same on every rank.
   enum class Outcome : std::uint8_t {
     kDone,
-    kRepeat,     // a value exceeded the capacity of fixed_point.h: compute the step again
-    kNotFinite,  // NaN or infinity was added on some rank; sums in f32 return kDone and contain it
+    kRepeat,  // a value exceeded the capacity of fixed_point.h: compute the step again
+    // NaN or infinity was added on some rank. Sums in f32 return kDone and contain it instead.
+    kNotFinite,
   };
   virtual Outcome finish() = 0;
 
@@ -102,7 +103,8 @@ class GradientSum {
   virtual std::span<float> values() noexcept = 0;
 
   // Whether the sum of a tensor is finite. `tensor`: index in GradientLayout::tensors; higher
-  // indices are numbers of the tail. Call it after finish(), whatever that returned.
+  // indices stand for the trainer's numbers after the gradients. Call it after finish(), whatever
+  // that returned.
   virtual bool is_finite(std::size_t tensor) const = 0;
 
   // Discards the errors that are fed back in the next step. Called at checkpoints, which do not
@@ -124,7 +126,8 @@ std::unique_ptr<GradientSum> make_float_sum(const GradientLayout& layout, comm::
 
 // Makes sums of integers (fixed_point.h), with the same bits for any number of ranks and lanes
 // (program replicas), any all-reduce algorithm and any buckets.
-// names  One for each tensor of the layout, then one for each number of the tail.
+// names  One for each tensor of the layout, then one for each of the trainer's numbers after the
+//        gradients.
 std::unique_ptr<GradientSum> make_fixed_point_sum(const GradientLayout& layout,
                                                   std::vector<std::string> names,
                                                   comm::Communicator& comm, SumOptions options);

@@ -41,7 +41,7 @@ pipeline::Recipe recipe_of(const DataOptions& options, const pipeline::DatasetIn
 // evaluation; at most kMostResizePx. 0: the side of the crop.
 // Default  8/7 of the crop (torchvision's 256 for 224) if training uses crops of random size and
 //          images are larger; else 0.
-// Throws   UsageError if it would be smaller than the crop.
+// Throws   UsageError if the side that `options` give is smaller than the crop.
 inline constexpr int kMostResizePx = 2 * kMostSidePx;
 int eval_resize_of(const DataOptions& options, const pipeline::DatasetInfo& info,
                    const NetSetup& setup);
