@@ -13,62 +13,66 @@
 
 namespace winnow::app {
 
-// Where a verb sends its output. Called on rank 0 only. An empty function ignores its output.
+// Where a verb (a command of winnow) sends its output. Each function is called on rank 0 only. An
+// empty function discards the output.
 struct Sinks {
-  // A sentence for people, at once.
+  // Shows a sentence to the user at once.
   std::function<void(const std::string& sentence)> sentence;
-  // Text for the standard output: lines of a list or a table, each with its line end.
+  // Writes text to the standard output: lines of a list or a table, each with its line end.
   std::function<void(std::string_view lines)> lines;
-  // Makes those lines readable now.
+  // Flushes the standard output.
   std::function<void()> flush;
-  // A progress bar for one piece of work, from its first progress until the sink is destroyed.
-  // title  the work, such as "search"; unit: what is counted, such as "images"
+  // Creates a progress bar for one piece of work. The bar ends when the returned sink is destroyed.
+  // title  the work, such as "search"
+  // unit   what is counted, such as "images"
   std::function<ProgressSink(const std::string& title, const std::string& unit)> bar;
-  // While the returned object lives, a request to stop may end the process at once, because there
-  // is nothing to finish. Throws StoppedError if one came before.
+  // Marks a phase that has nothing to finish: while the returned object lives, a request to stop
+  // may end the process at once. Throws StoppedError if a stop was requested before.
   std::function<std::shared_ptr<void>()> nothing_to_finish;
 };
 
-// The environment of a verb. The caller owns it and what it refers to.
+// The environment of a verb (a command of winnow): ranks, threads, requests to stop, output. The
+// caller owns it and everything it refers to.
 struct Session {
   comm::Communicator& comm;
-  ThreadPlanInputs threads;  // for this process, including the number of local ranks
-  StopRequested stop;        // polled often; a stopped verb throws StoppedError
+  ThreadPlanInputs threads;  // threads of this process, including the number of local ranks
+  StopRequested stop;        // is polled often; a verb that is to stop throws StoppedError
   Sinks to;
 };
 
-// The threads of a process that was asked to use `cores` cores; 0: all available.
+// Plans the threads of this process for `cores` CPU cores; 0: all available cores.
 ThreadPlan thread_plan(const Session& session, int cores);
 
-// Sentences for people; rank 0 only.
+// Shows sentences to the user. Ranks other than 0 show nothing.
 void say(const Session& session, const std::string& sentence);
 void say_each(const Session& session, const std::vector<std::string>& sentences);
 
-// Lines for the standard output; rank 0 only.
+// Writes lines to the standard output. Ranks other than 0 write nothing.
 void print(const Session& session, std::string_view lines);
 
 // Whether a stop was requested.
 bool is_asked_to_stop(const Session& session);
 
-// Progress of one piece of work. Never empty: on ranks other than 0, and without a listener, it
-// does nothing.
+// A progress bar for one piece of work. Never empty: on ranks other than 0, and if progress is not
+// shown, the returned sink does nothing.
 ProgressSink progress_bar(const Session& session, const std::string& title,
                           const std::string& unit);
-// A progress bar that throws StoppedError with `sentence` once this rank was asked to stop. Ranks
-// that show no bar throw it, too.
+// A progress bar that checks at each progress whether this rank was asked to stop, and then throws
+// StoppedError with `sentence`. Ranks that show no bar check and throw, too.
 ProgressSink stopping_bar(const Session& session, const std::string& title, const std::string& unit,
                           std::string sentence);
 
-// Sinks::nothing_to_finish(); nullptr if it is empty.
+// Calls Sinks::nothing_to_finish(). nullptr if that function is empty.
 std::shared_ptr<void> nothing_to_finish(const Session& session);
 
-// The local time in a format of strftime; at most 63 characters.
+// The local time, formatted as by strftime(); at most 63 characters.
 std::string local_time(const char* format);
 
 // Version of winnow: "0.1.0".
 const char* version();
 
-// Date and time, version and machine, for files that people keep.
+// Date, time, version of winnow and host name, as a remark for files: "when, by what, on which
+// machine".
 std::string made_here();
 
 }  // namespace winnow::app

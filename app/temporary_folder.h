@@ -9,8 +9,8 @@
 
 namespace winnow::app {
 
-// A unique folder within another one, for a cache or other files. Removed with its content on
-// destruction. A process may have several in the same place.
+// A unique folder within another one. The destructor removes it with its content. A process may
+// have several in the same place.
 class TemporaryFolder {
  public:
   explicit TemporaryFolder(const std::filesystem::path& in)
@@ -29,7 +29,7 @@ class TemporaryFolder {
     return number == 0 ? "" : "-" + std::to_string(number);
   }
 
-  static inline std::atomic<int> made_ = 0;  // in this process
+  static inline std::atomic<int> made_ = 0;  // number of folders made in this process
   std::filesystem::path path_;
 };
 

@@ -13,7 +13,7 @@ struct DoctorRequest {
   bool json = false;
 };
 
-// Inspects this machine and reports what speaks against running here.
+// Inspects this machine and reports what could prevent winnow from running well here.
 void run_doctor(const DoctorRequest& request, const Session& session);
 
 }  // namespace winnow::app

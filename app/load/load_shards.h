@@ -10,21 +10,23 @@
 
 namespace winnow::app {
 
-// "loaded 12 GiB in 30 s (400 MiB a second)", or that they were there already.
+// Says that shards were loaded, "loaded 12 GiB in 30 s (400 MiB a second)", or were in memory
+// already.
 std::string in_words(const pipeline::ShardCopy& copy);
 
-// Whether a verb reads its shards from a copy in memory, and which part of them each machine holds.
+// Options for reading shards from a copy in memory, and for which part of them each machine holds.
 struct MemoryOptions {
-  bool memory = false;
-  std::filesystem::path folder;  // implies `memory` if given
-  int replicas = 1;
-  // number of partitions that machines hold parts of; 0: they hold blocks of records
+  bool memory = false;           // whether the verb reads its shards from a copy in memory
+  std::filesystem::path folder;  // folder of the copy; if given, `memory` is implied
+  int replicas = 1;              // number of copies that all machines have together
+  // Number of partitions of the samples, of which each machine holds some; 0: machines hold blocks
+  // of records instead.
   int partitions = 0;
-  int ranks_per_machine = 0;  // 0: as launched
-  std::uint64_t segment_mib = 128;
+  int ranks_per_machine = 0;        // ranks per machine; 0: as launched
+  std::uint64_t segment_mib = 128;  // size of one file of the copy, in MiB
 };
 
-// pipeline::load_shards() and place_shards() with the options of the flags. Both report progress.
+// pipeline::load_shards() and place_shards() with the user's options. Both show a progress bar.
 pipeline::PlacedShards load_shards(const std::filesystem::path& cache, const MemoryOptions& flags,
                                    Session& session);
 pipeline::PlacedShards place_shards(const std::filesystem::path& cache, const MemoryOptions& flags,

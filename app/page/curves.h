@@ -5,31 +5,31 @@
 
 namespace winnow::app {
 
-// One number as a function of another, drawn as a line.
+// One curve of a chart: y as a function of x.
 struct Curve {
   struct Point {
     double x = 0;
-    double y = 0;       // both at most 1e100 in size
-    double spread = 0;  // half the length of an error bar; 0: none
+    double y = 0;       // |x| and |y| are at most 1e100
+    double spread = 0;  // half the length of the error bar; 0: no error bar
   };
-  std::string name;           // shown on hover
-  std::vector<Point> points;  // by ascending x
-  int colour = 0;             // style class run0 to run7
+  std::string name;           // name of the curve, shown on hover
+  std::vector<Point> points;  // points, sorted by ascending x
+  int colour = 0;             // colour of the curve: style class run0 to run7
   bool dashed = false;
-  bool scattered = false;  // points without a line
+  bool scattered = false;  // points only, without a line
 };
 
 struct CurveChart {
-  std::string name;  // text for people who cannot see it
+  std::string name;  // alternative text for people who cannot see the chart
   std::string x_name;
-  bool percent = false;      // y is a share, 0 to 1
-  bool log_if_wide = false;  // a logarithmic axis if positive values differ by a factor of 50
-  bool log_x = false;        // logarithmic, for points above 0; else the axis begins at 0
+  bool percent = false;      // y is a share from 0 to 1, shown in percent
+  bool log_if_wide = false;  // logarithmic y axis if positive values differ by a factor of 50
+  bool log_x = false;  // logarithmic x axis for points with x above 0; else the axis begins at 0
   std::vector<Curve> curves;
 };
 
-// A chart in SVG (svg.h). Hundreds of points are drawn as means of neighbours. Empty if there is no
-// point.
+// Draws a chart as SVG (svg.h). If there are hundreds of points, means of neighbours are drawn.
+// Returns an empty text if there is no point.
 std::string curves_svg(const CurveChart& chart);
 
 }  // namespace winnow::app

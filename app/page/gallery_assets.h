@@ -4,7 +4,8 @@
 
 namespace winnow::app {
 
-// The files gallery.js and gallery.css, which embed.cmake puts into the program.
+// The script and style sheet of gallery pages. embed.cmake embeds gallery.js and gallery.css into
+// the program.
 extern const std::string_view kGalleryJs;
 extern const std::string_view kGalleryCss;
 

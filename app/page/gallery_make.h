@@ -9,26 +9,27 @@
 
 namespace winnow::app {
 
-// The parts of a page besides decisions.
+// Parts of a gallery page that do not depend on the deduplication's decisions.
 struct GallerySubject {
-  std::string title;               // name of the data set for people
-  std::string made;                // when, by what, on which machine
-  pipeline::PictureOf picture_of;  // empty: no pictures
-  std::string no_pictures;         // the reason, as a sentence
+  std::string title;               // name of the data set, as shown to people
+  std::string made;                // when, by which version and on which machine the page was made
+  pipeline::PictureOf picture_of;  // reads a picture by its id; empty: the page has no pictures
+  std::string no_pictures;         // why the page has no pictures, as a sentence
   GalleryFrame frame = {};
   FateWords fates = {};
-  std::string first_line = {};  // see GalleryConfig
+  std::string first_line = {};  // GalleryConfig::first_line
 };
 
 struct GalleryLimits {
-  std::size_t groups = 2000;         // further groups are left out: see draw_groups()
-  std::uint64_t bytes = 40'000'000;  // size of the page, which may be some percent larger
-  int threads = 0;                   // 0: as many as TBB has
+  std::size_t groups = 2000;  // most groups on the page; draw_groups() chooses which are left out
+  // Size of the page in bytes; it may be exceeded by some percent.
+  std::uint64_t bytes = 40'000'000;
+  int threads = 0;  // threads that make pictures; 0: as many as TBB has
   StopRequested stop = {};
 };
 
-// The page with its groups, and with pictures as large as the limits allow. The same for any number
-// of threads. Throws StoppedError.
+// Makes the page with its groups, and with pictures as large as the limits allow. The result is the
+// same for any number of threads. Throws StoppedError.
 GalleryPage make_gallery(const GalleryInput& input, const GallerySubject& subject,
                          const GalleryLimits& limits);
 

@@ -5,19 +5,20 @@
 
 namespace winnow::app {
 
-// Any bytes as readable text: bytes that are no UTF-8, and control characters, become \xE9.
+// Makes any bytes readable: control characters and bytes that are not UTF-8 become \xE9.
 std::string shown(std::string_view bytes);
 
-// shown() as text of an HTML (and XML) page, with markup escaped.
+// shown() for an HTML (and XML) page, with markup characters escaped.
 std::string escaped(std::string_view bytes);
 
-// The beginning of shown() for texts longer than about a line: at most 100 bytes and an ellipsis.
+// shown() cut to about a line: at most 100 bytes and an ellipsis.
 std::string shown_short(std::string_view bytes);
 
-// A name from data: escaped, and isolated from the text around it, whose direction it could change.
+// HTML for a name that comes from data: escaped, and isolated, so that right-to-left text does not
+// change the direction of the text around it.
 std::string name_html(std::string_view bytes);
 
-// Quoted as one word for a shell, whatever bytes it contains.
+// Any bytes, quoted as one word for a shell.
 std::string shell_word(std::string_view bytes);
 
 }  // namespace winnow::app

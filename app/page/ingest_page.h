@@ -17,11 +17,11 @@
 
 namespace winnow::app {
 
-// The first inputs of each fate of the ledger that needs an explanation. For readable inputs: those
-// that a decoder warned about.
+// Collects examples for the ingest page: the first inputs of each ledger outcome (`Fate`) that
+// needs an explanation. For readable inputs: those that a decoder warned about.
 class Examples {
  public:
-  static constexpr std::size_t kMost = 20;  // per fate
+  static constexpr std::size_t kMost = 20;  // most examples per outcome of the ledger
 
   void add(const pipeline::LedgerRow& row);
   const std::vector<pipeline::LedgerRow>& of(pipeline::Fate fate) const noexcept {
@@ -32,36 +32,38 @@ class Examples {
   std::array<std::vector<pipeline::LedgerRow>, pipeline::kFateCount> rows_;
 };
 
-// Content of the page of an ingest. Names and texts may be any bytes.
+// Content of the HTML page of an ingest. Names and texts may be any bytes.
 struct IngestPage {
   pipeline::Manifest manifest;
   std::string digest;
   pipeline::Remarks remarks;
   Examples examples;
-  std::string cache;                 // path as the user gave it
-  std::string made;                  // when, by what, on which machine the page was made
-  Bytes sheet;                       // a PNG of some of the images; empty: none
-  std::optional<AuditPage> audit{};  // its results in pictures
+  std::string cache;  // path of the cache as the user gave it
+  std::string made;   // when, by which version and on which machine the page was made
+  Bytes sheet;        // PNG with some of the images; empty: none
+  std::optional<AuditPage> audit{};  // results of the audit with pictures; nullopt: no audit
 
-  // The run that made the cache, if it was this process.
+  // Facts about the run that made the cache, if it was this process.
   struct Run {
-    std::vector<std::string> descriptions;   // how the layout of each source was understood
-    std::vector<datasets::Skipped> skipped;  // files next to the inputs that are no inputs
-    std::vector<std::string> command;        // words of the command
+    // How the layout of each source was understood, one sentence each.
+    std::vector<std::string> descriptions;
+    std::vector<datasets::Skipped> skipped;  // files beside the inputs that were skipped
+    std::vector<std::string> command;        // words of the command line
     std::string folder;                      // working directory of the command
     std::optional<pipeline::StageTimes> times;
-    double seconds = 0;
-    std::uint64_t inputs_done = 0;  // during `seconds`; an earlier run had done the others
+    double seconds = 0;  // duration of the run in seconds
+    // Inputs processed during `seconds`, without those of an interrupted run before.
+    std::uint64_t inputs_done = 0;
     std::uint64_t peak_rss_bytes = 0;
-    std::vector<std::string> notes{};  // notes on the inputs; "" = none
+    std::vector<std::string> notes{};  // notes on the inputs; "": no note
   };
   std::optional<Run> run;
 };
 
-// The page's content from the cache alone.
+// Reads the content of the ingest page from the cache alone.
 IngestPage read_page(const pipeline::Cache& cache);
 
-// A self-contained HTML page, also well-formed XML. Pure.
+// Makes the ingest page: self-contained HTML, well-formed XML, too. Pure.
 std::string html_of(const IngestPage& page);
 
 }  // namespace winnow::app

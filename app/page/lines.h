@@ -6,28 +6,29 @@
 
 namespace winnow::app {
 
-// A stand-alone chart of shares over numbers or over shares.
+// A stand-alone line chart: y is a share, x a number or a share.
 struct LineChart {
   struct Line {
     std::string name;
-    std::vector<std::optional<double>> shares;  // 0..1; nullopt: a gap
-    double step = 1;                            // places are 0, step, 2 * step, ...
+    std::vector<std::optional<double>> shares;  // y values from 0 to 1; nullopt: a gap in the line
+    double step = 1;  // distance of the points in x: they are at 0, step, 2 * step, ...
     bool dashed = false;
-    int colour = 0;  // lines of one colour belong together
+    int colour = 0;  // index of the line's colour; related lines share one
   };
-  struct Mark {  // a vertical line
+  // A vertical line at x.
+  struct Mark {
     double x = 0;
     std::string name;
-    int colour = 0;  // as for lines
+    int colour = 0;  // index of the colour, as for lines
   };
   std::string title;
   std::string x_name;
-  bool x_percent = false;  // ticks of the axis are percentages
+  bool x_percent = false;  // whether the x axis is labelled in percent
   std::vector<Line> lines;
   std::vector<Mark> marks = {};
 };
 
-// An SVG file for light and dark. Texts are escaped here.
+// Draws the chart as an SVG file for light and dark mode. Escapes all texts.
 std::string svg_of(const LineChart& chart);
 
 }  // namespace winnow::app

@@ -4,7 +4,7 @@
 
 namespace winnow::app {
 
-// The style sheet of pages, for light and dark.
+// The style sheet that all pages have, for light and dark mode.
 inline constexpr std::string_view kStyle = R"(:root {
   color-scheme: light dark;
   --paper: #ffffff; --wash: #f4f6f8; --line: #e1e5ea; --ink: #1b2330; --soft: #667085;

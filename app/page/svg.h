@@ -6,22 +6,22 @@
 
 namespace winnow::app {
 
-// Pictures of a page, coloured by its style sheet: classes bar, axis, tick, value, part0 to part3.
-// All texts are escaped here.
+// Small SVG charts for HTML pages, coloured by the page's style sheet: classes bar, axis, tick,
+// value, part0 to part3. Escapes all texts.
 
 struct Column {
-  std::string tick;   // under its left edge
-  std::string title;  // shown on hover
+  std::string tick;   // label under the left edge of the column
+  std::string title;  // text of the column, shown on hover
   std::uint64_t count = 0;
 };
-// A histogram: columns from left to right, each with its share of the total. `name`: text for
-// people who cannot see it.
+// Draws a histogram: columns from left to right, each with its share of the total. `name` is the
+// alternative text for people who cannot see the chart.
 std::string columns_svg(const std::string& name, const std::vector<Column>& columns);
 
-// A bar of `most` in width, filled from the left by `parts`.
+// Draws a stacked horizontal bar: `parts` from the left, out of a full width of `most`.
 std::string bar_svg(const std::vector<std::uint64_t>& parts, std::uint64_t most);
 
-// Numbers in falling order, as an area.
+// Draws numbers, sorted in descending order, as an area chart.
 std::string falling_svg(const std::string& name, std::vector<std::uint64_t> numbers);
 
 }  // namespace winnow::app

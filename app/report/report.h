@@ -10,10 +10,11 @@ namespace winnow::app {
 struct ReportRequest {
   std::vector<std::filesystem::path> runs;
   std::filesystem::path out;
-  std::filesystem::path cache;  // empty: the cache of the evaluation
+  // Cache for the pictures; empty: the one that the run was evaluated on.
+  std::filesystem::path cache;
 };
 
-// Writes a page about runs.
+// Writes an HTML page about one or more training runs.
 void run_report(const ReportRequest& request, const Session& session);
 
 }  // namespace winnow::app

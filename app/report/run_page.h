@@ -13,32 +13,35 @@
 
 namespace winnow::app {
 
-// A mistake as it is shown.
+// A wrong prediction of an evaluation, as a page shows it.
 struct ShownMistake {
   train::StoredEvaluation::Mistake mistake;
-  std::string name{};  // name of the input; any bytes, empty: unknown
-  Bytes jpeg{};        // empty: no picture
+  std::string name{};  // name of the input; any bytes; empty: unknown
+  Bytes jpeg{};        // picture as a JPEG; empty: no picture
 };
 
-// All that a page shows of one run. Names may be any bytes.
+// Content of a page about one training run. Names may be any bytes.
 struct RunView {
-  std::string name;                             // name for people
-  std::map<std::string, std::string> settings;  // from config_settings()
-  std::vector<train::MetricsRow> rows;          // numbers up to 1e100 in size, seconds up to 1e15
-  std::string watched{};                        // metric of the best checkpoint; empty: none
+  std::string name;                             // name of the run, as shown to people
+  std::map<std::string, std::string> settings;  // settings of the run, from config_settings()
+  // Rows of metrics.jsonl; |number| at most 1e100, seconds at most 1e15.
+  std::vector<train::MetricsRow> rows;
+  std::string watched{};  // name of the metric that chose the best checkpoint; empty: none
   std::optional<train::StoredEvaluation> evaluation{};
   std::vector<ShownMistake> mistakes{};
-  std::string no_pictures{};  // the reason, as a sentence; empty: there are pictures
+  std::string no_pictures{};  // why there are no pictures, as a sentence; empty: there are pictures
 };
 
-// A page of one run, or of several side by side. Self-contained, also well-formed XML. `made`:
-// when, by what, on which machine. Pure.
+// Makes a page of one training run, or of several side by side. Self-contained HTML, well-formed
+// XML, too. `made`: when, by which version and on which machine. Pure.
 std::string html_of(const std::vector<RunView>& runs, const std::string& made);
 
-// Sections for other pages of runs, which include run_style(). A run's colour depends on its place.
+// Sections for other pages about training runs, which must add run_style() to their style. The
+// colour of a run depends on its position in `runs`.
 std::string curves_section(const std::vector<RunView>& runs);
 std::string settings_section(const std::vector<RunView>& runs);
-std::string run_key(std::size_t run, const std::string& name);  // the name next to its colour
+// Name of the run next to its colour.
+std::string run_key(std::size_t run, const std::string& name);
 std::string_view run_style() noexcept;
 
 }  // namespace winnow::app

@@ -13,50 +13,52 @@
 
 namespace winnow::app {
 
-// Replaces the groups by the drawn pairs, each once, in the order of the sample. `table` has
-// file_hashes; a pair with a file that the table lacks is left out.
+// Replaces the groups of `result` by the sampled pairs, in the order of the sample, each pair once.
+// `table` must have file_hashes. Pairs with a file that `table` lacks are left out.
 void show_pairs(const dedup::PairSample& sample, const dedup::Fingerprints& table,
                 dedup::Result& result);
 
 enum class GroupOrder {
-  // Most urgent first, then furthest apart first. Pictures: by their first issue, or by the one
-  // asked for, worst first.
+  // Most urgent reason first, then largest distance first. Single pictures: by their first issue,
+  // or by the one filtered for, worst score first.
   kReason,
-  kDistance,  // furthest apart first
-  kFolders,   // groups whose folders share most groups first
+  kDistance,  // by distance, largest first
+  kFolders,   // by folders: first groups whose folders share most groups
   kNumber,
-  kSize,  // largest first
+  kSize,  // by number of members, largest first
 };
 std::optional<GroupOrder> parse_group_order(std::string_view name) noexcept;
 
 struct GroupFilter {
-  std::optional<Split> split = {};         // some member is in this split
-  std::optional<std::string> label = {};   // some member has this class name
-  std::optional<std::string> folder = {};  // some member is in this folder
+  std::optional<Split> split = {};         // a member of the group is in this split
+  std::optional<std::string> label = {};   // a member of the group has this class name
+  std::optional<std::string> folder = {};  // a member of the group is in this folder
   std::optional<GroupReason> reason = {};
-  std::optional<dedup::Issue> issue = {};  // issue of a picture
-  // Part of a member's displayed name or label, or its id; case-insensitive for A to Z.
+  std::optional<dedup::Issue> issue = {};  // a single picture has this issue
+  // Part of a member's displayed name or label, or its id. Case-insensitive for A to Z.
   std::optional<std::string> text = {};
-  std::uint32_t least = 0;  // least distance
+  std::uint32_t least = 0;  // least distance of the group, in bits
+  // Greatest distance of the group, in bits.
   std::uint32_t most = std::numeric_limits<std::uint32_t>::max();
 };
 
-// Sorts, filters and describes any number of groups. Asks for names of what it describes, and for
-// all names once folders are needed. Thread-safe.
+// Sorts, filters and describes any number of groups. Reads the names of groups that it describes;
+// of all groups only when folders are first needed. Thread-safe.
 class GroupList {
  public:
-  static constexpr std::size_t kMostMembers = 200;  // shown per group
+  static constexpr std::size_t kMostMembers = 200;  // most members that are shown of a group
 
-  // The referents of `input` must outlive it. `pairs`: show_pairs() made its groups.
+  // All that `input` refers to must outlive the list. `pairs`: the groups were made by
+  // show_pairs().
   GroupList(const GalleryInput& input, bool pairs);
   ~GroupList();
 
   std::size_t size() const noexcept { return facts_.size(); }
   const std::vector<GroupFacts>& facts() const noexcept { return facts_; }
   GalleryGroup describe(std::uint32_t number) const;
-  // File hashes of the shown members of each group: ascending, each once.
+  // The file hashes of the shown members of each group: ascending, each once.
   dedup::Ragged<Hash128> images() const;
-  // All folders of members, sorted.
+  // The folders of all members of all groups, sorted.
   const std::vector<std::string>& folders() const;
 
   // The numbers of all groups that pass the filter, in order.

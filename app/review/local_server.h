@@ -13,9 +13,11 @@ namespace winnow::app {
 
 struct WebRequest {
   bool is_post = false;
-  // Below the folder of the token (open server: below "/"), decoded, any bytes; "" is the page.
+  // Path of the request after the token (after "/" if the server is open). Decoded, any bytes. ""
+  // stands for the page.
   std::string path;
-  std::map<std::string, std::string, std::less<>> parameters = {};  // the first value of each name
+  // Query parameters; the first value of each name.
+  std::map<std::string, std::string, std::less<>> parameters = {};
   std::string body = {};
 };
 
@@ -23,46 +25,48 @@ struct WebReply {
   int status = 200;
   std::string type = "text/plain; charset=utf-8";
   std::string body = {};
-  bool may_be_kept = false;  // by the browser, while it runs
+  bool may_be_kept = false;  // whether the browser may cache the reply while it runs
 };
 
 struct LocalServerOptions {
-  int port = 0;  // 0: any free one
+  int port = 0;  // port of the server; 0: any free port
   int threads = 16;
-  std::size_t most_waiting = 32;  // connections that no thread serves yet
+  std::size_t most_waiting = 32;  // connections that may wait until a thread is free
   std::size_t most_body_bytes = std::size_t{8} << 20;
-  std::chrono::milliseconds idle_time{1000};  // idle limit while others wait; else ten times this
-  // From the first byte of a request to its last. While others wait: at most idle_time.
+  // Time limit of an idle connection while others wait; ten times as long if none waits.
+  std::chrono::milliseconds idle_time{1000};
+  // Time limit from the first byte of a request to its last. While others wait: at most idle_time.
   std::chrono::milliseconds request_time{10000};
   std::chrono::milliseconds reply_time{30000};
-  bool open = false;  // no token: for figures that everyone on this machine may see; GET only
+  // No token is needed to read: for figures that every user of this machine may see; GET only.
+  bool open = false;
 };
 
-// A server for one person's browser on this machine.
+// An HTTP server for the browser of one person on this machine.
 //
 // Access   It listens on 127.0.0.1 only. The path must contain the token, 128 random bits.
-// Refused  a Host other than its own (a foreign page whose name was made to resolve to it; an open
-//          server accepts any port there, as through a tunnel); a POST with another Origin, or with
-//          anything but JSON (a foreign form); methods other than GET and POST
-// Limits   on threads, connections, bytes and time of a request; one request per connection
+// Refused  A foreign Host (DNS rebinding; an open server accepts any port there, as through a
+//          tunnel). A POST with a foreign Origin, or with anything but JSON (a foreign form).
+//          Methods other than GET and POST.
+// Limits   Threads, connections, bytes and time of a request. One request per connection.
 class LocalServer {
  public:
   using Answer = std::function<WebReply(const WebRequest&)>;
   using Clock = std::function<std::chrono::steady_clock::time_point()>;
 
-  // answer  Called on several threads at once. The text of its exceptions goes to the browser:
+  // answer  Called on several threads at once. The text of its exceptions goes to the browser, with
   //         status 400 for UsageError and FormatError, else 500.
-  // clock   Called on several threads at once, ten times a second by each that waits for a browser.
+  // clock   Called on several threads at once: ten times a second by each that waits for a browser.
   // Throws  UsageError: the port is taken.
   LocalServer(const LocalServerOptions& options, Answer answer,
               Clock clock = &std::chrono::steady_clock::now);
   ~LocalServer();
 
-  std::string address() const;  // http://127.0.0.1:PORT/TOKEN/; without TOKEN/ if open
+  std::string address() const;  // http://127.0.0.1:PORT/TOKEN/; without TOKEN/ for an open server
 
-  // Answers requests until `stop` returns true, which it checks ten times a second. Then it
-  // completes answers in progress and drops requests that are not complete. Throws SystemError if
-  // no more connections can be accepted.
+  // Answers requests until `stop` returns true, which is checked ten times a second. Then replies
+  // in progress are completed, and incomplete requests are dropped. Throws SystemError if no more
+  // connections can be accepted.
   void serve(const StopRequested& stop);
 
  private:

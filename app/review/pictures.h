@@ -14,13 +14,14 @@
 
 namespace winnow::app {
 
-// JPEGs of pictures, made on demand. A cache keeps the most recently used, up to a number of bytes.
-// Thread-safe; a limited number of threads decode at a time.
+// Makes JPEGs of pictures on demand. The most recently used are kept in memory, up to a number of
+// bytes. Thread-safe; a limited number of threads decode at a time.
 class Pictures {
  public:
   Pictures(pipeline::PictureOf picture_of, int threads, std::size_t most_bytes);
 
-  // At most `side_px` on the longer side; nullopt if it cannot be read.
+  // The picture as a JPEG with at most `side_px` pixels on its longer side; nullopt if it cannot be
+  // read.
   std::optional<std::string> jpeg(SampleId id, int side_px, int quality);
 
  private:
@@ -30,7 +31,8 @@ class Pictures {
       return std::hash<SampleId>{}(key.first * 31 + static_cast<SampleId>(key.second));
     }
   };
-  using Kept = std::list<std::pair<Key, std::string>>;  // most recently used first
+  // JPEGs kept in memory, most recently used first.
+  using Kept = std::list<std::pair<Key, std::string>>;
 
   void keep(const Key& key, const std::string& jpeg);
 

@@ -17,13 +17,13 @@ inline constexpr const char* kUsualName = "default";
 struct ReviewRequest {
   std::filesystem::path cache;
   std::string name = kUsualName;
-  std::filesystem::path review;  // empty: reviews/NAME.jsonl in the cache
-  // Subjects to show instead of all groups.
+  std::filesystem::path review;  // file of judgements; empty: reviews/NAME.jsonl in the cache
+  // Subjects to show instead of all duplicate groups.
   struct Instead {
-    // pictures with these issues; empty list: with any
+    // Single pictures with one of these issues; an empty list: with any issue.
     std::optional<std::vector<std::string>> issues;
-    std::uint64_t sample = 0;  // number of pairs; 0: none
-    std::uint64_t seed = 0;    // seed of the sample
+    std::uint64_t sample = 0;  // number of pairs to sample; 0: no sample
+    std::uint64_t seed = 0;    // random seed of the sampled pairs
   };
   Instead instead;
   std::vector<std::filesystem::path> sources;
@@ -31,7 +31,7 @@ struct ReviewRequest {
   bool json = false;
 };
 
-// Shows groups in a browser and records judgements until it is stopped.
+// Shows duplicate groups in a browser and records the user's judgements until it is stopped.
 void run_review(const ReviewRequest& request, Session& session);
 
 }  // namespace winnow::app

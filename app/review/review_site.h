@@ -15,42 +15,47 @@
 
 namespace winnow::app {
 
-// A page with its script and style as separate files: the server's policy forbids inline ones.
+// A page with its script and style sheet as separate files, because the server's content security
+// policy forbids inline ones.
 struct ServedPage {
   std::string html;
   std::string script;
   std::string style;
 };
-// Splits a page whose last <script> is the only one that runs, with one <style>.
+// Moves the script and the style sheet out of an HTML page. The page must have one <style>, and
+// only its last <script> may be executable.
 ServedPage without_inline(std::string html);
 
-// The site of `winnow review`. Thread-safe.
+// The web site of `winnow review`: answers its requests. Thread-safe.
 //
-// GET                   the page, and its script and style
-// GET groups            groups that pass the filter, described, with their judgements
+// GET                   the page, its script and its style sheet
+// GET groups            descriptions of the groups that pass the filter, with their judgements
 // GET picture/ID        a JPEG of at most 320 px; with full=1 of at most 4096 px
-// POST judgements       one judgement or a list, as in a review file; durable before the reply
-// POST judgements/all   {"verdict": ...}, or {"image_verdict": ...} for pictures: judges every
-//                       group that passes the filter (as for GET groups) and has no judgement.
-//                       "none" undoes the last such request for groups where it is still in force.
-//                       Atomic.
+// POST judgements       records one judgement or a list, as in a review file; durable before the
+//                       reply
+// POST judgements/all   judges all groups that pass the filter and have no judgement, by
+//                       {"verdict": ...}, or {"image_verdict": ...} for single pictures. "none"
+//                       undoes the last such request where no later judgement replaced it. Atomic.
 class ReviewSite {
  public:
-  // The references must outlive the site. `groups` and `log` belong to one selection.
+  // All references must outlive the site. `groups` and `log` must belong to the same selection.
   struct Parts {
     const GroupList& groups;
     Pictures& pictures;
     dedup::ReviewLog& log;
     ServedPage page;
-    dedup::About about = dedup::About::kDuplicates;  // subject of the judgements
+    // Subject of the judgements: duplicates or single images.
+    dedup::About about = dedup::About::kDuplicates;
   };
   explicit ReviewSite(Parts parts);
 
-  // Throws UsageError, FormatError and SystemError, which LocalServer turns into replies.
+  // Answers one request. Throws UsageError, FormatError and SystemError; LocalServer turns them
+  // into replies.
   WebReply answer(const WebRequest& request);
 
-  std::uint64_t saved() const noexcept { return saved_; }  // number of saved judgements
-  std::uint64_t left() const;                              // number of groups without a judgement
+  // Number of judgements saved by this process.
+  std::uint64_t saved() const noexcept { return saved_; }
+  std::uint64_t left() const;  // number of groups without a judgement
 
  private:
   WebReply groups(const WebRequest& request) const;
@@ -58,17 +63,18 @@ class ReviewSite {
   WebReply judgements(const WebRequest& request);
   WebReply judge_all(const WebRequest& request);
   WebReply take_back_all();
-  WebReply save(const std::vector<dedup::Judgement>& judgements);  // needs mutex_
+  WebReply save(const std::vector<dedup::Judgement>& judgements);  // caller holds mutex_
 
   Parts parts_;
-  mutable std::mutex mutex_;  // guards what follows, and the log
+  mutable std::mutex mutex_;  // guards the members below, and the log
   Verdicts verdicts_;
-  // The last result of judge_all(), by group; images ascending.
+  // The last result of judge_all(): for each group the judgement it got; images ascending.
   std::vector<std::pair<std::uint32_t, dedup::Judgement>> last_all_;
   std::atomic<std::uint64_t> saved_{0};
 };
 
-// Parses a body: one judgement or a list, in the format of a review file. Throws FormatError.
+// Parses the body of a request: one judgement or a list, in the format of a review file. Throws
+// FormatError.
 std::vector<dedup::Judgement> parse_judgements(std::string_view body);
 
 }  // namespace winnow::app

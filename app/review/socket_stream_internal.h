@@ -10,25 +10,25 @@
 
 namespace winnow::app {
 
-// A connection for cpp-httplib with limits: on the bytes of a request, on the time to read it
-// (may_come) and to write the reply. For one thread. Does not own the socket.
+// A connection for cpp-httplib with limits: on the size of a request, on the time to read it, and
+// on the time to write the reply. For one thread. Does not own the socket.
 class SocketStream : public httplib::Stream {
  public:
   struct Limits {
     std::size_t request_bytes;
-    // Whether to go on waiting for a request, by the time since its first byte. Called every tenth
-    // of a second while no data arrives.
+    // Whether to keep waiting for the rest of a request, by the time since its first byte. Called
+    // every tenth of a second while no data arrives.
     std::function<bool(std::chrono::milliseconds passed)> may_come;
     std::chrono::milliseconds reply_time;
     std::function<std::chrono::steady_clock::time_point()> clock;
   };
   SocketStream(int socket, const Limits& limits);
 
-  // Waits for the first byte while `patient` returns true. It is called every tenth of a second
-  // with the time waited so far. False: no byte came.
+  // Waits for the first byte while `patient` returns true; false: no byte came. `patient` is called
+  // every tenth of a second with the time waited so far.
   bool begin(const std::function<bool(std::chrono::milliseconds passed)>& patient);
-  // Call after writing everything: lets the peer read it, even if part of its request is unread.
-  // Takes at most half a second.
+  // Ends the reply: gives the peer up to half a second to read it, even if part of its request is
+  // unread.
   void end();
 
   bool is_readable() const override;
@@ -43,11 +43,11 @@ class SocketStream : public httplib::Stream {
   using Clock = std::chrono::steady_clock;
 
   // Whether the socket is ready for `events`. Waits at most a tenth of a second, so that the clock
-  // is checked. A broken socket counts as ready; the next call reports it.
+  // is checked in time. A broken socket counts as ready; the next call reports the error.
   bool is_ready(short events, std::chrono::milliseconds within) const;
-  // Waits for `events`. False: not before `deadline`.
+  // Waits for `events`. False if they did not occur before `deadline`.
   bool wait(short events, Clock::time_point deadline) const;
-  // Waits for more of the request. False: no more will come.
+  // Waits for more bytes of the request. False: no more will come.
   bool wait_for_more() const;
 
   int socket_;
@@ -56,7 +56,7 @@ class SocketStream : public httplib::Stream {
   Clock::time_point began_{};        // arrival of the first byte
   Clock::time_point write_until_{};  // set by the first write
   std::array<char, 4096> buffer_{};
-  std::size_t begin_ = 0;  // [begin_, end_) of the buffer is unread
+  std::size_t begin_ = 0;  // bytes [begin_, end_) of the buffer are unread
   std::size_t end_ = 0;
 };
 

@@ -10,18 +10,20 @@
 
 namespace winnow::app {
 
-// Pictures of a cache: from its shards or, if it stores none, from the data sets that it was made
-// from. Thread-safe.
+// Reads pictures of a cache: from its shards or, if it stores no images, from the original data
+// sets. Thread-safe.
 class SourcePictures {
  public:
-  // at      the data sets in the order of the cache's sources; empty if the cache has shards
-  // In      `cache` and `names` must outlive it.
-  // Throws  UsageError: data sets are missing, too many or too few, or one is not what was ingested
-  //         (format, number of inputs).
+  // at      paths of the data sets, in the order of the cache's sources; empty if the cache has
+  //         shards
+  // In      `cache` and `names` must outlive this object
+  // Throws  UsageError: data sets are missing, too many or too few, or one differs from what was
+  //         ingested (format, number of inputs)
   SourcePictures(const pipeline::Cache& cache, const pipeline::LedgerNames& names,
                  const std::vector<std::filesystem::path>& at);
 
-  // Valid as long as this. An input whose name has changed has no picture.
+  // A function that reads a picture by its id. Valid while this object lives. An input whose name
+  // has changed has no picture.
   pipeline::PictureOf pictures() const;
 
  private:

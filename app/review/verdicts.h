@@ -11,23 +11,25 @@
 
 namespace winnow::app {
 
-// Which groups are judged, and how, as judgements arrive. Not thread-safe.
+// Keeps track of the judgements of each group as they arrive. Not thread-safe.
 class Verdicts {
  public:
-  // The images of each group: ascending, each once; one image if judgements are about that image.
+  // `images`: those of each group, ascending, each once; one image per group if judgements are
+  // about single images.
   explicit Verdicts(dedup::Ragged<Hash128> images, dedup::About about = dedup::About::kDuplicates);
 
-  // Applies a judgement. It concerns a group if it names some or all of its images and no others,
-  // or all of them and others. Later judgements override earlier ones of the same images.
-  // Judgements about another subject are skipped.
+  // Applies a judgement. It concerns a group if its images are a subset or a superset of the
+  // group's. Later judgements override earlier ones of the same images. Judgements about another
+  // subject are ignored.
   void apply(const dedup::Judgement& judgement);
 
   // Judgements in force for a group, in the order they were made; images ascending.
   const std::vector<dedup::Judgement>& said(std::uint32_t group) const;
-  // The verdict on a group: the judgement of exactly its images; else the last one, where `keep`
-  // counts least. About duplicates: a group of one image, of equal files, is always a duplicate.
+  // The verdict on a group: from the judgement of exactly its images, else from the last judgement;
+  // a `keep` counts only if there is no other. A duplicate group of one image (equal files) is
+  // always a duplicate.
   std::optional<dedup::Verdict> of(std::uint32_t group) const;
-  std::uint64_t left() const noexcept { return left_; }  // groups without a judgement
+  std::uint64_t left() const noexcept { return left_; }  // number of groups without a judgement
 
  private:
   std::vector<std::uint32_t> groups_about(const std::vector<Hash128>& images) const;

@@ -16,8 +16,8 @@ namespace winnow::app {
 
 struct ShareOptions {
   std::optional<double> train, val, test;
-  std::vector<std::string> of;  // splits whose samples are distributed
-  std::uint32_t folds = 0;      // instead of shares; 0: none
+  std::vector<std::string> of;  // names of the splits whose samples are distributed anew
+  std::uint32_t folds = 0;      // number of cross-validation folds, instead of shares; 0: no folds
 
   bool any() const noexcept { return train || val || test; }
 };
@@ -29,7 +29,7 @@ struct SplitOutput {
 
 struct MatchOptions {
   ChoiceOptions choice;
-  FeatureOptions features;  // instead of codes
+  FeatureOptions features;  // feature vectors to compare instead of hash codes
 };
 
 struct SplitRequest {
@@ -43,7 +43,7 @@ struct SplitRequest {
   SplitOutput output;
 };
 
-// Makes splits, or folds, that share no pictures.
+// Makes splits or cross-validation folds such that no picture is in two of them.
 void run_split(const SplitRequest& request, Session& session);
 
 }  // namespace winnow::app

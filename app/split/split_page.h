@@ -11,12 +11,12 @@
 
 namespace winnow::app {
 
-// The name of the class; nullopt: without labels.
+// The name of the class that is off its share; nullopt for samples without labels.
 std::optional<std::string> class_of(const dedup::ClassOff& off, const pipeline::Manifest& manifest);
-// The reason in words.
+// The reason, in words, why a class is off its share.
 std::string reason_in_words(const dedup::ClassOff& off);
 
-// A class that is off its share, and the split or fold where it is furthest off.
+// A class whose share in a split or fold is off the wanted one, and where it is furthest off.
 struct OffClass {
   std::string where;
   dedup::ClassOff off;
@@ -24,9 +24,9 @@ struct OffClass {
 std::vector<OffClass> off_of(const dedup::SplitSummary& summary);
 std::vector<OffClass> off_of(const dedup::FoldsSummary& summary);
 
-// The frame of the page of `winnow split` around the blocks. Pure.
+// Texts for the page of `winnow split` around the duplicate groups, for splits. Pure.
 GalleryFrame split_frame(const dedup::SplitSummary& summary, const pipeline::Manifest& manifest);
-// The frame for --folds.
+// Texts for the page of `winnow split --folds` around the duplicate groups. Pure.
 GalleryFrame folds_frame(const dedup::FoldsSummary& summary, const pipeline::Manifest& manifest);
 
 }  // namespace winnow::app

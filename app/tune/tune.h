@@ -28,7 +28,7 @@ struct TuneRequest {
   TuneOutput output;
 };
 
-// Shows what each threshold would find.
+// Shows how many duplicates each threshold would find in a cache.
 void run_tune(const TuneRequest& request, const Session& session);
 
 }  // namespace winnow::app

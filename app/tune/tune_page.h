@@ -11,14 +11,14 @@
 
 namespace winnow::app {
 
-// The frame of the page of `winnow tune` around its pairs: curves with the thresholds that meet the
-// demand, and tables. `cache`: its name in the recommended command. Pure.
+// Texts for the page of `winnow tune` around its pairs: curves with the chosen thresholds, and
+// tables. `cache`: the cache's name in the recommended command. Pure.
 GalleryFrame tune_frame(const Measured& measured, const ChoiceOptions& flags,
                         const std::string& cache);
 
-// Writes the page, durably, and says so. Its pairs are near the recommended threshold, or else the
-// usual one, drawn as by `winnow review --sample`, so that judgements of them tell the precision.
-// Throws StoppedError.
+// Writes the page of `winnow tune` durably, and tells the user. It shows pairs near the recommended
+// threshold, or near the default one if none is recommended. They are sampled as by `winnow review
+// --sample`, so that judging them measures the precision. Throws StoppedError.
 void write_tune_page(const Session& session, const pipeline::Cache& cache,
                      const dedup::ColumnSource& columns, const Measured& measured,
                      const ChoiceOptions& flags, const std::filesystem::path& path);

@@ -19,55 +19,60 @@ namespace winnow::app {
 
 // Measurements of one hash.
 struct Tuned {
-  dedup::Curve curve;
-  std::vector<pipeline::EditRecall> edits;  // empty: nothing was edited
-  dedup::JudgedCurve judged = {};           // without points if no pair was judged
+  dedup::Curve curve;  // precision and recall by threshold
+  // Recall for each kind of edit; empty: no edits were tried.
+  std::vector<pipeline::EditRecall> edits;
+  // Precision by threshold from reviewed pairs; without points if there are none.
+  dedup::JudgedCurve judged = {};
 
   std::optional<double> recall(int threshold) const;
 };
 
-// Precision of judged pairs, if none is asked for.
+// Wanted precision of reviewed pairs, if the user gives none.
 inline constexpr double kUsualPrecision = 0.95;
 
-// The result of dedup with the recommended command.
+// Results of dedup with the recommended command.
 struct Taken {
-  // Options of that dedup: hash and threshold; or kExact; or, if pictures are compared, the options
-  // of the comparison.
+  // Options of the recommended dedup: a hash and its threshold; kExact; or the options for
+  // comparing pictures.
   dedup::Options options;
   std::uint64_t images = 0;
   std::uint64_t removed = 0;
-  std::shared_ptr<const dedup::VerifiedLinks> verified = {};  // null: pictures are not compared
+  // Pairs found by comparing pictures; null: pictures are not compared.
+  std::shared_ptr<const dedup::VerifiedLinks> verified = {};
 };
 
-// Measurements of all hashes, the choice that dedup makes among them, and its result.
+// Measurements of all hashes, the hash and threshold chosen from them, and what dedup would find.
 struct Measured {
   std::vector<Tuned> all;
   std::optional<dedup::HashAndThreshold> best;
-  std::optional<Taken> taken = {};  // nullopt: nothing is recommended
+  // Results of the recommended dedup; nullopt: nothing is recommended.
+  std::optional<Taken> taken = {};
 };
 
-// Texts for people, tables of at most 80 columns.
-// One row per distinct distance, as long as most pairs are expected to be true.
+// The next functions make tables of at most 80 columns for people.
+// One row per distinct distance, as long as most pairs at it are expected to be duplicates.
 std::string curve_table(const Tuned& tuned);
-// Review decisions: one row per threshold that has more pairs than the one before, then the largest
-// threshold with this precision. Empty if there are none.
+// A table of reviewed pairs: one row per threshold with more pairs than the one before, then the
+// largest threshold that has `precision`. Empty if no pair was reviewed.
 std::string judged_table(const Tuned& tuned, double precision);
-// Share of edited pictures that each hash finds, within the threshold chosen for `demand`.
+// A table of recall: the share of edited pictures that each hash finds within the threshold chosen
+// for `demand`.
 std::string edit_tables(const std::vector<Tuned>& all, const dedup::Demand& demand);
-// Results of comparing pictures; empty if they are not compared.
+// A table of the results of comparing pictures. Empty if they were not compared.
 std::string pictures_table(const Measured& measured);
-// The recommended command, the reason, and what it finds. `flags`: what was asked for; they appear
-// in the command.
+// The recommended command, the reason for it, and what it finds. `flags`: options the user gave,
+// which the command repeats.
 std::string recommendation_in_words(const Measured& measured, const ChoiceOptions& flags,
                                     const std::string& cache);
 
-// Fields of schema winnow.tune/1.
+// The measurements of one hash, as JSON of schema winnow.tune/1.
 Json json_of(const Tuned& tuned, const dedup::Demand& demand);
-// `recommended`, and `pictures` if they are compared.
+// Fields `recommended` and, if pictures were compared, `pictures`, of schema winnow.tune/1.
 Json json_of(const Measured& measured);
 Json json_of_pictures(const Taken& taken);
 
-// Precision and recall of all hashes.
+// A chart of precision and recall by threshold for all hashes.
 LineChart chart_of(const std::vector<Tuned>& all, const std::string& cache);
 
 }  // namespace winnow::app
