@@ -15,7 +15,8 @@ struct BufferSizes {
   std::uint64_t least_bytes = 1 << 20;
   std::uint64_t most_bytes = 64 << 20;
   int factor = 4;
-  std::uint64_t step_bytes = 0;  // replaces `factor` if it is not 0
+  // If not 0, is added to get the next size, instead of multiplying by `factor`.
+  std::uint64_t step_bytes = 0;
 
   std::uint64_t after(std::uint64_t bytes) const {
     return step_bytes > 0 ? bytes + step_bytes : bytes * static_cast<std::uint64_t>(factor);
@@ -28,7 +29,7 @@ struct Rounds {
 };
 
 struct BenchOutput {
-  std::filesystem::path network;  // file to write; empty: none
+  std::filesystem::path network;  // file to write the measured network to; empty: none
   bool json = false;
 };
 
@@ -43,7 +44,7 @@ struct AllReduceRequest {
   BenchOutput to;
 };
 
-// Collective.
+// Measures all-reduce for several buffer sizes. Collective.
 void bench_allreduce(AllReduceRequest request, Session& session);
 
 }  // namespace winnow::app

@@ -17,7 +17,7 @@ struct ExchangeRequest {
   bool json = false;
 };
 
-// Collective.
+// Measures the exchange of samples between ranks. Collective.
 void bench_alltoall(const ExchangeRequest& request, Session& session);
 
 }  // namespace winnow::app

@@ -12,7 +12,7 @@
 
 namespace winnow::app {
 
-// Input of the benchmarks that decode a data set from memory.
+// Options of the benchmarks that decode a data set from memory.
 struct HeldRequest {
   std::filesystem::path source;
   ReadingOptions flags;
@@ -22,22 +22,23 @@ struct HeldRequest {
   bool json = false;
 };
 
-// Inputs of a source in memory, evenly spread over its listing.
+// Encoded inputs of a data set in memory, evenly spaced over its listing.
 struct Held {
   std::vector<std::size_t> positions;
   std::vector<Bytes> bytes;
 };
-// Reads inputs up to `most_bytes`.
-// Throws  UsageError: a source of bare pixels; RefusedError: nothing could be read.
+// Reads inputs of a data set, up to `most_bytes` in all.
+// Throws  UsageError: a source without encoded images; RefusedError: nothing could be read.
 Held hold(const datasets::Source& source, std::uint64_t most_bytes, const StopRequested& stop);
 
-// Decodes the held inputs `times` times on `threads` threads. Returns the number of decoded pixels.
-// copies  a folder: each thread writes what it decoded into a file there; empty: nothing is written
+// Decodes all held inputs `times` times on `threads` threads. Returns the number of decoded pixels.
+// copies  folder in which each thread writes the decoded pixels to a file; empty: they are not
+//         written
 std::uint64_t decode_all(const Held& held, std::uint64_t times, int threads,
                          const pipeline::DecodeSettings& settings, const StopRequested& stop,
                          const std::filesystem::path& copies = {});
 
-// Number of passes that keep one of `threads` threads busy for `seconds`.
+// How often to decode all held inputs to keep each of `threads` threads busy for `seconds`.
 std::uint64_t times_for(double seconds, const Held& held, int threads,
                         const pipeline::DecodeSettings& settings, const StopRequested& stop);
 

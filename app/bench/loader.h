@@ -10,7 +10,7 @@
 
 namespace winnow::app {
 
-// The data that is loaded, and how.
+// The batches to load in the benchmark of the loader.
 struct LoadedBatches {
   std::filesystem::path cache;
   std::string augment = "cifar";
@@ -28,7 +28,7 @@ struct LoaderBenchRequest {
   bool json = false;
 };
 
-// Collective.
+// Measures how fast batches are loaded. Collective.
 void bench_loader(const LoaderBenchRequest& request, Session& session);
 
 }  // namespace winnow::app

@@ -9,7 +9,7 @@
 // Shared by the benchmarks of `winnow bench`.
 namespace winnow::app {
 
-// One result: the rate that was reached and the one that was attainable, in one unit.
+// One result of a benchmark: the achieved rate and the attainable one, in one unit.
 struct BenchRow {
   std::string name;
   double achieved;
@@ -26,10 +26,10 @@ double seconds_of(const auto& work) {
 // Throws StoppedError after a request to stop.
 void end_if_stopped(const StopRequested& stop);
 
-// Prints a sentence for each row and, if asked for, the JSON object on stdout. Rank 0 only.
+// Prints a sentence for each result and, if asked for, the JSON object on stdout. Rank 0 only.
 void tell_rows(bool as_json, const Session& session, const std::vector<BenchRow>& rows);
 
-// Prints the JSON object alone.
+// Prints the JSON object of the results alone.
 void print_rows(const Session& session, const std::vector<BenchRow>& rows);
 
 }  // namespace winnow::app

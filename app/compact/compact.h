@@ -15,7 +15,7 @@ struct CompactRequest {
   bool json = false;
 };
 
-// Writes a new cache without the images that a selection removes.
+// Copies a cache without the images that a selection removes.
 void run_compact(const CompactRequest& request, Session& session);
 
 }  // namespace winnow::app

@@ -12,14 +12,14 @@ namespace winnow::app {
 
 struct CompareRequest {
   std::vector<std::filesystem::path> runs;
-  train::EvalOptions eval;  // settings for every run
+  train::EvalOptions eval;  // settings for the evaluation of every run
   std::optional<double> margin_points;
   std::filesystem::path report;
   int threads = 0;
   bool json = false;
 };
 
-// Compares runs of `winnow train` image by image.
+// Compares training runs image by image.
 void run_compare(const CompareRequest& request, Session& session);
 
 }  // namespace winnow::app

@@ -7,12 +7,12 @@
 
 namespace winnow::app {
 
-// A sentence: how many more images would be removed if labels were ignored, and the command for it.
-// Empty if there are none.
+// A sentence for the user: how many more images would be removed if labels were ignored, and the
+// command that does so. Empty if no more would be.
 //
-// result  of deduplicate() with the other options
-// words   of the command that was typed (words_of)
-// prefix  of the flags that decide, such as "--drop-"
+// result  result of deduplicate() with the present options
+// words   words of the command line (words_of)
+// prefix  prefix of the option names of deduplication, such as "--drop-"
 std::string across_labels(const dedup::Result& result, const dedup::Options& options,
                           const dedup::ColumnSource& columns, const dedup::LinkSource& links,
                           std::vector<std::string> words, const std::string& prefix = "--");

@@ -13,60 +13,63 @@ namespace winnow::app {
 
 inline constexpr const char* kAuto = "auto";
 
-// How images are compared, as the user asked for it.
+// The user's options for how images are compared: hash, threshold, and how to choose them.
 struct ChoiceOptions {
   std::string hash = kAuto;
   std::optional<int> threshold;
   std::optional<double> risk;
   std::optional<double> precision;
   std::optional<double> least_quality;
-  std::optional<bool> verify;               // nullopt: verifies_unasked() decides
-  std::optional<double> least_probability;  // for verified pairs
+  // Whether pictures are compared, too; nullopt: verifies_unasked() decides.
+  std::optional<bool> verify;
+  // Least probability of pairs found by comparing pictures.
+  std::optional<double> least_probability;
 };
 
-// Defaults without --least-probability: links need kLeastProbability, or more until at most
-// kMostFalsePairs false links are expected.
+// Defaults without --least-probability. Pairs found by comparing pictures need a probability of
+// kLeastProbability. It is raised until at most kMostFalsePairs false pairs are expected.
 inline constexpr double kLeastProbability = 0.9;
 inline constexpr double kMostFalsePairs = 0.5;
 
-// Throws UsageError: flags contradict each other. `prefix`: of the flags' names in the message.
+// Throws UsageError if options contradict each other. `prefix`: prefix of the options' names in the
+// message.
 void check_choice(const ChoiceOptions& flags, const std::string& prefix = "--");
-// Throws UsageError: an unknown hash, or a threshold that its codes cannot reach. Not for an index,
-// which has a hash of its own.
+// Throws UsageError for an unknown hash, or for a threshold beyond the number of its bits. Not for
+// an index, which has its own hash.
 void check_hash(const ChoiceOptions& flags);
 dedup::Demand demand_of(const ChoiceOptions& flags) noexcept;
-// The hash of the flag; phash if there is only a threshold; else kAuto.
+// The hash of the options: the given one; phash if only a threshold is given; else kAuto.
 std::string hash_of(const ChoiceOptions& flags);
-// Whether hash or threshold is left to be chosen from the images.
+// Whether the hash or the threshold is chosen automatically from the images.
 bool chooses(const ChoiceOptions& flags) noexcept;
-// The hashes that an ingest for this decision computes; empty: the usual ones.
+// The hashes that an ingest must compute for these options; empty: the default hashes.
 std::vector<std::string> hashes_for(const ChoiceOptions& flags);
 
-// How images are compared, once it is settled.
+// How images are compared: the hash and threshold that were given or chosen.
 struct Settled {
   std::string hash;
   int threshold = 0;
   dedup::ChosenBy chosen_by;
-  dedup::LinkSource links;            // a search that reuses the links found for the choice
-  std::vector<std::string> why = {};  // sentences: what was chosen, and what speaks against it
+  dedup::LinkSource links;  // search that reuses the pairs found while choosing
+  // Sentences: what was chosen and why, and what warns against it.
+  std::vector<std::string> why = {};
 };
 
-// Prints a hint if the given threshold is far below the hash's usual one, as if meant for a shorter
-// hash.
+// Prints a hint if the given threshold is far below the default of the hash, as if it were meant
+// for a shorter hash.
 void say_if_small(const Session& session, const std::string& hash, int threshold);
 
-// Settles hash and threshold from the flags, or by dedup::measure_and_choose() among the `stored`
-// hashes.
-// If no stored hash will do, only equal files and pixels are compared.
-// Throws RefusedError: no stored hash will do, and a hash was asked for.
+// Determines hash and threshold: those of the options, or those that dedup::measure_and_choose()
+// picks among the `stored` hashes. If none is suitable, only equal files and equal pixels are
+// compared. Throws RefusedError: a hash was asked for, but no stored hash is suitable.
 Settled settle_choice(const Session& session, const ChoiceOptions& flags,
                       const dedup::ColumnSource& columns, std::span<const std::string> stored,
                       const dedup::LinkSource& links, const dedup::ShownPairs& shown);
 
-// "phash16 within 62 bits of 256: fewer than 0.5 false pairs expected among 60,000 images; of
-// edited photos it finds JPEG, ...; not ...", without a full stop.
+// A hash and threshold in words, without a full stop: "phash16 within 62 bits of 256: fewer than
+// 0.5 false pairs expected among 60,000 images; of edited photos it finds JPEG, ...; not ...".
 std::string in_words(const dedup::HashAndThreshold& choice, const dedup::Demand& demand);
-// Why codes alone are unsafe for these pictures, and what to do.
+// Why hash codes alone are unreliable for these images, because many look alike, and what to do.
 std::string in_words(const dedup::Alike& alike);
 
 }  // namespace winnow::app

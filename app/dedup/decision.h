@@ -9,7 +9,7 @@
 
 namespace winnow::app {
 
-// Treatment of duplicates, in the words of the flags.
+// The treatment of duplicates, as given in the options.
 struct PolicyWords {
   std::string keep = "best";
   std::string on_leak = "drop-train";
@@ -20,23 +20,23 @@ struct PolicyWords {
   std::vector<std::string> drop_issues;
 };
 
-// All options that decide what counts as a duplicate and what happens to it. Shared by every verb
-// that decides it.
+// All options that decide what counts as a duplicate and what happens to duplicates. Shared by all
+// verbs (commands) that deduplicate.
 struct DecisionOptions {
   ChoiceOptions choice;
   std::string scope = "all";
-  std::string groups;  // empty: the default of dedup::group_kind
+  std::string groups;  // kind of group; empty: the default of dedup::group_kind()
   PolicyWords policy;
   ReviewConstraints constraints;
 
   bool fails_on_leak() const noexcept { return policy.on_leak == "fail"; }
 };
 
-// All options except hash and threshold (settle_links() sets them) and the review decisions
-// (apply_constraints()).
+// Converts the user's options to those of deduplicate(). Hash and threshold are set later by
+// settle_links(), review decisions by apply_constraints().
 dedup::Options dedup_options(const DecisionOptions& flags);
 
-// Throws RefusedError if splits share pictures.
+// Throws RefusedError if pictures are in more than one of train, val and test.
 void refuse_leaks(const dedup::Result& result);
 
 }  // namespace winnow::app

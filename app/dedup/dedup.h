@@ -11,26 +11,26 @@
 
 namespace winnow::app {
 
-// Options that decide, besides those that other verbs share.
+// Options of `winnow dedup` that decide, in addition to those that it shares with other verbs.
 struct Deciding {
   DecisionOptions flags;
   FeatureOptions features;
-  std::string splits;  // name of a selection
+  std::string splits;  // name of a selection whose splits are used
   std::uint64_t self_check = 0;
 };
 
 struct DedupRequest {
-  std::filesystem::path cache;  // or a data set
-  ReadingOptions reading;       // for a data set
+  std::filesystem::path cache;  // path of a cache or of a data set
+  ReadingOptions reading;       // how the data set is read; not for a cache
   std::string name = "default";
   Deciding deciding;
   ListPlaces lists;
   std::filesystem::path report;
   bool json = false;
-  std::vector<std::string> words;  // the words of the command
+  std::vector<std::string> words;  // words of the command line
 };
 
-// Finds duplicates: in a cache, as a selection; in a data set, as a list.
+// Finds duplicates. For a cache it writes a selection, for a data set a list of removed images.
 void run_dedup(const DedupRequest& request, Session& session);
 
 }  // namespace winnow::app

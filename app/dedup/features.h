@@ -11,23 +11,24 @@
 
 namespace winnow::app {
 
-// Features that are compared in place of a hash.
+// Options for comparing feature vectors instead of hash codes.
 struct FeatureOptions {
-  std::string name;  // empty: a hash is compared
+  std::string name;  // name of the features; empty: hash codes are compared
   std::optional<double> cosine;
 
   bool any() const noexcept { return !name.empty() || cosine.has_value(); }
 };
-// Throws UsageError: one flag without the other, or together with flags that choose a hash.
+// Throws UsageError if only one of the two options is given, or together with options that choose a
+// hash.
 void check_features(const FeatureOptions& flags, const ChoiceOptions& choice);
 
-// Makes `columns` and `options` compare the features of `table`, and says so. Returns the search.
+// Makes `columns` and `options` compare the feature vectors of `table`, and tells the user. Returns
+// the function that searches pairs.
 dedup::LinkSource by_features(const Session& session, const FeatureOptions& flags,
                               const dedup::FeatureTable& table, dedup::ColumnSource& columns,
                               dedup::Options& options);
-// As by_features(), for the features that the options of a selection name. Returns `links` if they
-// name none.
-// Prints nothing.
+// Like by_features(), for the features that a stored selection was made with. Tells the user
+// nothing. Returns `links` if it was made with codes.
 dedup::LinkSource by_features_of(const dedup::Options& options, const Session& session,
                                  const pipeline::Cache& cache, dedup::ColumnSource& columns,
                                  dedup::LinkSource links);

@@ -11,7 +11,7 @@ namespace winnow::app {
 
 struct EmbedRequest {
   train::EmbedOptions embed;
-  std::filesystem::path names;  // names for the rows of a .npy file
+  std::filesystem::path names;  // file with the names of the images for the rows of a .npy file
   std::string name = "default";
   std::string dtype = "f16";
   std::string compute_dtype = "f32";
@@ -20,7 +20,7 @@ struct EmbedRequest {
   bool json = false;
 };
 
-// Computes features of a cache by a net, or takes given vectors.
+// Computes feature vectors of a cache's images by a net, or takes given ones, and stores them.
 void run_embed(const EmbedRequest& request, Session& session);
 
 }  // namespace winnow::app

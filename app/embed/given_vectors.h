@@ -7,11 +7,11 @@
 
 namespace winnow::app {
 
-// A feature table of the vectors in a .npy file. The caller sets name and source.
+// Makes a table of feature vectors from a .npy file. The caller sets its name and source.
 //
-// names   a file with one line per row: the image's name in the cache's ledger
-// Throws  FormatError as NpyMatrix, and for a vector that cannot be a row (names the image);
-//         UsageError: lines that do not fit the rows or the cache.
+// names   file with one line per row: the image's name in the cache's ledger
+// Throws  FormatError as NpyMatrix, and for a vector that cannot be stored (names the image).
+//         UsageError: the lines do not match the rows or the cache.
 dedup::FeatureTable given_vectors(const std::filesystem::path& npy,
                                   const std::filesystem::path& names, dedup::FeatureType type,
                                   const pipeline::Cache& cache);

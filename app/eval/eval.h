@@ -14,7 +14,8 @@ namespace winnow::app {
 struct EvalRequest {
   train::EvalOptions eval;
   std::vector<std::filesystem::path> caches;
-  std::vector<std::string> splits;  // splits of each cache; empty: the default of evaluate_run()
+  // Splits to evaluate in each cache; empty: the default of evaluate_run().
+  std::vector<std::string> splits;
   std::string dtype = "f32";
   std::filesystem::path predictions;
   MemoryOptions memory;
@@ -22,7 +23,7 @@ struct EvalRequest {
   bool json = false;
 };
 
-// Evaluates a run, or weights, on a split of a cache.
+// Evaluates a training run, or given weights, on splits of caches.
 void run_eval(const EvalRequest& request, Session& session);
 
 }  // namespace winnow::app

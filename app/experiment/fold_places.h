@@ -9,14 +9,14 @@
 
 namespace winnow::app {
 
-// A sample in one of several folds.
+// Where a sample is found among several cross-validation folds.
 struct FoldPlace {
   SampleId id;
-  std::uint32_t fold;  // number of the fold, from 0
-  std::size_t sample;  // index in the fold
+  std::uint32_t fold;  // number of the fold that has the sample, from 0
+  std::size_t sample;  // index of the sample within its fold
 };
 
-// All samples of the folds, sorted by id. Each fold has `ids`.
+// Lists the samples of all folds, sorted by id. `Fold` must have a member `ids`.
 template <class Fold>
 std::vector<FoldPlace> places_by_id(const std::vector<Fold>& folds) {
   std::vector<FoldPlace> places;

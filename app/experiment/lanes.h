@@ -15,31 +15,30 @@ namespace winnow::app {
 
 // A program to run as a child process.
 struct Child {
-  std::vector<std::string> words;  // the first is the program's path
-  std::filesystem::path out;       // files for its stdout and stderr
+  std::vector<std::string> words;  // command line; the first word is the path of the program
+  std::filesystem::path out;       // file for stdout; `error` is the one for stderr
   std::filesystem::path error;
-  int keeps = -1;  // a descriptor that the child inherits: of a claim
-  // "NAME=VALUE": take precedence over this process's environment
+  int keeps = -1;  // file descriptor of the job's claim, which the child inherits; -1: none
+  // Environment variables, "NAME=VALUE", that override those of this process.
   std::vector<std::string> variables = {};
 };
 
 struct ChildEnd {
-  int exit_code = 0;  // valid if `signal` is 0
-  int signal = 0;     // the signal that ended it; 0: none
+  int exit_code = 0;  // exit code of the process, if `signal` is 0
+  int signal = 0;     // signal that ended the process; 0: none
 };
 
-// Runs a child to its end. Thread-safe.
-// Stop    once `stop` returns true the child gets a SIGTERM; it may take its time to end
+// Runs a child process until it ends. Thread-safe.
+// Stop    when `stop` returns true, the child gets a SIGTERM, and its end is awaited
 // Throws  SystemError: it cannot be started
 ChildEnd run_child(const Child& child, const StopRequested& stop);
 
-// Does each job once on `lanes` threads, sharing the queue with other processes. Returns when all
-// jobs are done, here or elsewhere.
+// Does each job once on `lanes` threads; other processes may work on the same queue. Returns when
+// all jobs are done, here or elsewhere.
 //
-// do_job  Does a claimed job on the lane of this number. Returns its outcome; nullopt: the job is
-//         left to others, and no lane begins another.
-// Throws  StoppedError once `stop` returned true; the first exception of do_job, after all lanes
-//         ended.
+// do_job  does a claimed job on the lane with this number and returns its outcome. nullopt: the job
+//         is left to other processes, and no lane here begins another.
+// Throws  StoppedError if `stop` returns true; the first exception of do_job, after all lanes ended
 void work_off(JobQueue& queue, std::span<const std::string> jobs, int lanes,
               const StopRequested& stop,
               const std::function<std::optional<Outcome>(const Claim&, std::size_t lane)>& do_job);

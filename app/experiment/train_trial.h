@@ -10,13 +10,15 @@
 
 namespace winnow::app {
 
-// Measures speed and cost of runs by the first steps of one, if no run is done yet.
+// Measures speed and cost of runs by the first steps of a trial run, for use before any run is
+// done.
 //
-// How     Starts a `winnow train` with the words of `job` on a lane's cores and ends it after about
-//         twenty steps, or after three long ones. It evaluates nothing. Nothing stays in `folder`.
-// Diverged  It is measured until it diverges. If that is the first step, only the disk is.
-// In      `epoch_images`: images of an epoch
-// Throws  as train_jobs()
+// How       Starts a `winnow train` with the options of `job` on one lane's share of the cores.
+//           Ends it after about twenty steps, or after three long ones. Evaluates nothing. Leaves
+//           no files in `folder`.
+// Diverged  It is measured up to that step. If it is the first, only the disk space is measured.
+// In        `epoch_images`: images of an epoch
+// Throws    as train_jobs()
 RunSpeed try_training(const TrainJobs& how, const std::string& job, std::uint64_t epoch_images,
                       const std::filesystem::path& folder, const Session& session);
 

@@ -10,10 +10,10 @@
 
 namespace winnow::app {
 
-// The facts of an optimiser that tuning needs.
+// Facts about an optimiser that tuning needs.
 struct TunedOptimizer {
   std::string name;
-  std::vector<std::string> flags;  // subset of kTuneFlags that it has
+  std::vector<std::string> flags;  // options of kTuneFlags that the optimiser has
 
   bool has(std::string_view flag) const { return std::ranges::count(flags, flag) > 0; }
 };
@@ -21,14 +21,14 @@ struct TunedOptimizer {
 struct TuneArmOptions {
   std::vector<TunedOptimizer> optimizers = {};
   std::vector<std::uint64_t> batches;
-  std::vector<AxisWords> axes = {};  // axes that the user named, of kTuneFlags
-  std::size_t trials = 0;            // random settings; 0: every combination
-  std::uint64_t seed = 1;            // for random settings
+  std::vector<AxisWords> axes = {};  // axes (options to tune) that the user gave
+  std::size_t trials = 0;            // number of random settings; 0: all combinations
+  std::uint64_t seed = 1;            // seed of the random settings
   double epochs = 10;
-  bool has_recipe = false;  // a recipe decides axes that the user did not name
+  bool has_recipe = false;  // a recipe sets the options that the user did not give
 };
 
-// An optimiser at a batch size, with the settings to try.
+// One optimiser at one batch size, with the settings to try.
 struct TuneArm {
   std::string optimizer;
   std::uint64_t batch = 0;
@@ -38,14 +38,15 @@ struct TuneArm {
   std::string name() const;  // "lars, batch 8,192"
 };
 
-// All optimisers at all batch sizes, ordered by batch size. All have the same number of settings.
+// Combines all optimisers with all batch sizes, ordered by batch size. All have the same number of
+// settings.
 //
-// Random   Axes that were not named: rates and decays from tune_ranges(), a warm-up of up to a
-//          fifth of the epochs.
-// Grid     Seven rates of tune_ranges(); a warm-up of a tenth of the epochs, unless there is a
-//          recipe; else the optimiser's default.
-// Throws   UsageError: an axis that an optimiser lacks, or that is named twice; a range without
-//          trials; a warm-up without end; optimisers that would get different numbers of trials.
+// Random  For options that the user did not give: rates and decays from tune_ranges(), a warm-up of
+//         up to a fifth of the epochs.
+// Grid    Seven rates from tune_ranges(); a warm-up of a tenth of the epochs, unless there is a
+//         recipe; else the optimiser's default.
+// Throws  UsageError: an option that an optimiser lacks, or that is given twice; a range without
+//         trials; a warm-up that never ends; optimisers that would get different numbers of trials.
 std::vector<TuneArm> arms_of(const TuneArmOptions& options);
 
 }  // namespace winnow::app

@@ -13,9 +13,9 @@
 namespace winnow::app {
 
 struct ExportRequest {
-  std::filesystem::path cache;  // or a data set
+  std::filesystem::path cache;  // path of a cache or of a data set
   std::filesystem::path to;
-  std::string as;  // empty: a tree for a data set, an image folder for a cache
+  std::string as;  // output format; empty: a tree for a data set, an image folder for a cache
   std::string split;
   std::string link;
   pipeline::ExportOptions options;
@@ -23,16 +23,17 @@ struct ExportRequest {
   bool json = false;
 };
 
-// How a data set is read and decided in place. These options are not for caches.
+// How a data set that is no cache is read and deduplicated before export. Not for caches.
 struct InPlace {
   ReadingOptions reading;
   DecisionOptions flags;
-  std::vector<std::string> words;  // the words of the command
-  // The first flag given that is for data sets in place only; empty: none.
+  std::vector<std::string> words;  // words of the command line
+  // The first option on the command line that is only for data sets read in place; empty: none.
   std::string given;
 };
 
-// Writes the images of a cache, or those that a data set keeps, for other programs.
+// Exports the images of a cache, or those that deduplication keeps of a data set, to a format that
+// other programs read.
 void run_export(ExportRequest request, const InPlace& in_place, Session& session);
 
 }  // namespace winnow::app

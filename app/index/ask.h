@@ -11,11 +11,11 @@
 
 namespace winnow::app {
 
-// The page of the index, and where its pictures are.
+// Options for the HTML page about an index, and where its pictures are.
 struct IndexPage {
   std::filesystem::path report;
-  std::vector<std::filesystem::path> sources;
-  ReadingOptions reading;  // for sources that are data sets
+  std::vector<std::filesystem::path> sources;  // how those sources are read that are data sets
+  ReadingOptions reading;                      // for sources that are data sets
 };
 
 struct IndexDedupRequest {
@@ -26,7 +26,7 @@ struct IndexDedupRequest {
   ListPlaces lists;
   IndexPage page;
   bool json = false;
-  std::vector<std::string> words;  // the words of the command
+  std::vector<std::string> words;  // words of the command line
 };
 
 struct IndexInfoRequest {
@@ -37,7 +37,7 @@ struct IndexInfoRequest {
 // Finds duplicates among all images of an index.
 void index_dedup(const IndexDedupRequest& request, const Session& session);
 
-// Prints what an index holds.
+// Prints the content of an index.
 void index_info(const IndexInfoRequest& request, const Session& session);
 
 }  // namespace winnow::app

@@ -28,16 +28,16 @@ struct IndexDeleteRequest {
   std::optional<std::uint32_t> source;
 };
 
-// Adds caches or data sets. Creates the index if there is none.
+// Adds caches or data sets to an index. Creates the index if it does not exist.
 void index_add(const IndexAddRequest& request, const Session& session);
 
-// Adds the content of another index.
+// Adds the content of another index to an index.
 void index_merge(const IndexMergeRequest& request, const Session& session);
 
-// Removes deleted images for good.
+// Removes the images that were deleted from an index for good, and frees their space.
 void index_compact(const std::filesystem::path& folder, const Session& session);
 
-// Deletes images.
+// Deletes images from an index.
 void index_delete(const IndexDeleteRequest& request, const Session& session);
 
 }  // namespace winnow::app

@@ -14,10 +14,10 @@
 
 namespace winnow::app {
 
-// Caches and data sets to add to an index, or to look for in it.
+// Caches and data sets to add to an index, or to look up in it.
 struct IndexInputs {
   std::vector<std::filesystem::path> paths;
-  ReadingOptions reading;  // for data sets
+  ReadingOptions reading;  // how data sets are read
 };
 
 // Identifies a data set, independent of its path and its folder's name.
@@ -27,26 +27,29 @@ struct KnownSource {
 };
 std::vector<KnownSource> sources_of(const pipeline::Cache& cache);
 
-// A known source that is also in the index.
+// A data set that is in both: among `known`, and in the index.
 struct SourceInIndex {
-  std::uint32_t there = 0;     // place among the known ones
-  std::uint32_t in_index = 0;  // place in the index, which may have it several times
+  std::uint32_t there = 0;  // number of the data set among `known`
+  // Number of the data set in the index, which may contain it several times.
+  std::uint32_t in_index = 0;
 };
 std::vector<SourceInIndex> sources_in(const dedup::StoredIndex& index,
                                       std::span<const KnownSource> known);
 
-// The thumbnails of an index, or of a cache or data set `input`. Throws UsageError if there are
-// none; the message says what to do.
+// Reads the thumbnails of an index, or those of a cache (or data set) `input`. Throws UsageError if
+// it has none; the message says what to do.
 dedup::ThumbnailSource thumbnails_of(const dedup::StoredIndex& index);
 dedup::ThumbnailSource thumbnails_of(const pipeline::Cache& cache,
                                      const std::filesystem::path& input);
-// Reports what was stored of an index's landmarks.
+// Tells the user for how many images of an index landmarks (key points) were computed, and whether
+// they could be stored.
 void tell(const Session& session, const dedup::StoredIndex::Landmarks& landmarks);
 
 // Throws StoppedError after a request to stop.
 void stop_if_asked(const Session& session);
 
-// Calls `use` with a cache, or with a temporary one of the fingerprints of a data set.
+// Calls `use` with the cache `input`, or with a temporary cache with the fingerprints of the data
+// set `input`.
 void with_cache(const std::filesystem::path& input, const ReadingOptions& reading,
                 const std::string& hash, const Session& session,
                 const std::function<void(const pipeline::Cache&)>& use);

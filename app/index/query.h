@@ -14,15 +14,16 @@ namespace winnow::app {
 struct IndexQueryRequest {
   std::filesystem::path index;
   IndexInputs inputs;
-  ChoiceOptions choice;  // for codes of the index's hash
+  ChoiceOptions choice;  // options for the index's own hash
   FeatureOptions features;
   bool fail_on_match = false;
   std::filesystem::path report;
-  std::vector<std::filesystem::path> sources;  // where pictures of the index are
+  // Caches and data sets that have the pictures of the index.
+  std::vector<std::filesystem::path> sources;
   bool json = false;
 };
 
-// Prints which images have a duplicate in the index.
+// Prints which images have a duplicate in an index.
 void index_query(const IndexQueryRequest& request, const Session& session);
 
 }  // namespace winnow::app

@@ -14,19 +14,20 @@
 
 namespace winnow::app {
 
-// The page of `winnow index query`: each image of the index that was found, with its matches.
+// The page of `winnow index query`: each found image of the index, with the images that match it.
 class QueryPage {
  public:
-  // The index must outlive it. `how`: how duplicates were found, such as "within 8 bits".
+  // The index must outlive the page. `how`: how duplicates were found, such as "within 8 bits".
   QueryPage(const dedup::StoredIndex& index, int threshold, std::string how);
 
-  // Adds the matches of an input.
+  // Adds the matches of one input of the query.
   // matches     at most one for each row of `cache`: its best match
-  // picture_of  finds the picture of an image of `cache` by its id there
+  // picture_of  reads the picture of an image of `cache` by its id there
   void add(const std::filesystem::path& input, const pipeline::Cache& cache,
            std::span<const dedup::Match> matches, pipeline::PictureOf picture_of);
 
-  // Writes the page durably and says so. `picture_of`: of the images in the index; may be empty.
+  // Writes the page durably, and tells the user. `picture_of` reads pictures of the index; may be
+  // empty.
   void write(const Session& session, const pipeline::PictureOf& picture_of,
              const std::filesystem::path& path) const;
 
@@ -35,7 +36,7 @@ class QueryPage {
     std::string name;
     std::uint64_t images = 0;
     std::uint64_t known = 0;
-    std::uint32_t first_source = 0;  // number of its first source on the page
+    std::uint32_t first_source = 0;  // number of the input's first source on the page
     pipeline::PictureOf picture_of;
   };
   pipeline::PictureOf pictures(const pipeline::PictureOf& of_index) const;
@@ -46,11 +47,11 @@ class QueryPage {
   int threshold_;
   std::string how_;
   std::uint32_t next_source_;
-  std::vector<std::string> classes_;  // classes of the index, then others
+  std::vector<std::string> classes_;  // names of classes: those of the index, then others
   std::vector<Input> inputs_;
-  // One entry per query image that was found, in the order of add().
+  // One entry per query image that has a match, in the order of add().
   dedup::Fingerprints asked_;
-  std::vector<dedup::Match> matches_;  // `row` is a row of asked_
+  std::vector<dedup::Match> matches_;  // matches; `row` is a row of asked_
   std::map<SampleId, std::string> names_;
 };
 

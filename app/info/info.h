@@ -10,15 +10,15 @@
 
 namespace winnow::app {
 
-// Which samples are shown.
+// Which samples the contact sheet of `winnow info` shows.
 struct SheetSamples {
   std::string split;
   std::string label;
-  std::string groups;  // groups of this selection, in place of samples
+  std::string groups;  // show the duplicate groups of this selection instead of samples
   bool removed = false;
 };
 
-// Options of the picture of some samples.
+// Options of the contact sheet, a picture of some samples.
 struct SheetOptions {
   std::filesystem::path path;
   SheetSamples of;
@@ -34,11 +34,12 @@ struct InfoRequest {
   std::filesystem::path report;
   std::string selection;
   SheetOptions sheet;
-  std::optional<std::vector<std::string>> issues;  // set: asked for, with the issues to list
+  // Nullopt: no issues; else the issues whose images are listed.
+  std::optional<std::vector<std::string>> issues;
   bool json = false;
 };
 
-// Prints what a cache holds.
+// Prints the content of a cache.
 void run_info(const InfoRequest& request, const Session& session);
 
 }  // namespace winnow::app

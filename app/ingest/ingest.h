@@ -13,7 +13,7 @@
 
 namespace winnow::app {
 
-// Work besides a plain ingest.
+// Options that change what an ingest does.
 struct Task {
   bool memory = false;
   bool retry = false;
@@ -21,16 +21,16 @@ struct Task {
   bool estimate = false;
 };
 
-// When the ingest counts as failed.
+// Options for when an ingest counts as failed.
 struct GateOptions {
   std::string fail_on = "none";
   std::string max_bad;
 };
 
-// Reports, and where they go.
+// Options for reports and other output.
 struct Output {
   std::filesystem::path report;
-  std::vector<std::string> words;  // the words of the command
+  std::vector<std::string> words;  // words of the command line
   bool json = false;
 };
 
@@ -45,7 +45,7 @@ struct IngestRequest {
   Output output;
 };
 
-// Makes a cache from data sets, or adds to one. Collective.
+// Makes a cache from data sets, or adds data sets to a cache. Collective: all ranks call it.
 void run_ingest(const IngestRequest& request, Session& session);
 
 }  // namespace winnow::app

@@ -8,7 +8,7 @@
 
 namespace winnow::app {
 
-// A grid of characters of a terminal, drawn with braille: each is two dots wide and four high.
+// A drawing in a terminal, with braille characters of 2 x 4 dots.
 class Canvas {
  public:
   Canvas(int columns, int rows)
@@ -16,10 +16,11 @@ class Canvas {
   int dots_x() const { return 2 * columns_; }
   int dots_y() const { return 4 * rows_; }
 
-  // Coordinates are dots in [0, dots_x) and [0, dots_y), from the top left corner.
+  // Draws a dot, or a line. Coordinates are dots in [0, dots_x) and [0, dots_y), from the top left
+  // corner.
   void dot(int x, int y);
   void line(int x0, int y0, int x1, int y1);
-  // Puts a letter in place of the dots there.
+  // Puts a letter in place of the character at a dot.
   void mark(int x, int y, char letter) { cell(x, y).letter = letter; }
 
   std::string row(int number) const;  // UTF-8
@@ -36,14 +37,14 @@ class Canvas {
   int rows_;
 };
 
-// The ranges of a chart's axes; epochs begin at 0.
+// The ranges of the axes of a chart; that of epochs begins at 0.
 struct CurveRanges {
   Range epochs;
   Range values;
 };
 CurveRanges ranges_of(const LiveCurves& curves);
 
-// Draws training as a line, evaluations as letters.
+// Draws the curve of training as a line, evaluations as letters.
 void draw(Canvas& canvas, const LiveCurves& curves, const CurveRanges& ranges);
 
 }  // namespace winnow::app

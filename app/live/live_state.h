@@ -15,66 +15,68 @@ struct LivePoint {
   double value = 0;
 };
 
-// The curves of one quantity in training, val and test.
+// The curves of one metric, such as the loss, in training, val and test.
 struct LiveCurves {
   std::vector<LivePoint> train{};
   std::vector<LivePoint> val{};
   std::vector<LivePoint> test{};
 };
 
-// Where the time of a run went, in seconds of rank 0.
+// How rank 0 of a run spent its time, in seconds.
 struct LiveStages {
-  double computing = 0;      // in steps, without waiting
-  double data = 0;           // in steps, waiting for data
-  double communication = 0;  // in steps, waiting for other ranks
-  double between = 0;        // between steps: evaluations and checkpoints
+  double computing = 0;      // time of steps without waiting
+  double data = 0;           // time in steps, spent waiting for data
+  double communication = 0;  // time in steps, spent waiting for other ranks
+  double between = 0;        // time between steps: evaluations and checkpoints
 
   double all() const { return computing + data + communication + between; }
 };
 
 // Progress of a run in images, and its speed.
 struct LivePace {
-  std::uint64_t first = 0;  // images done when `seconds` began
+  std::uint64_t first = 0;  // images that were done before `seconds` began
   std::uint64_t done = 0;
-  std::uint64_t total = 0;  // 0: unknown
+  std::uint64_t total = 0;  // images of the whole run; 0: unknown
   double seconds = 0;
 };
 
-double rate_of(const LivePace& pace);                      // images per second; 0: unknown
-std::optional<double> seconds_left(const LivePace& pace);  // nullopt: unknown, or finished
+double rate_of(const LivePace& pace);  // images per second; 0: unknown
+// Time to the end; nullopt: unknown, or finished.
+std::optional<double> seconds_left(const LivePace& pace);
 
-// Work of each rank in the interval before a step.
+// Figures of each rank for the interval before a step.
 struct LiveRanks {
   std::int64_t step = 0;
-  train::RankTable table{};  // empty: unknown
+  train::RankTable table{};  // one row per rank; empty: unknown
 };
 
-// All that a live view shows of a run. Texts contain no control characters.
+// All that a live view of a training run shows. Texts have no control characters.
 struct LiveState {
-  std::string name{};      // name for people
+  std::string name{};      // name of the run, as shown to people
   std::int64_t batch = 1;  // images per step
   LivePace pace{};
-  std::string note{};                    // "epoch 2, loss 0.412"
-  std::vector<std::string> sentences{};  // its messages, newest last
+  std::string note{};                    // text such as "epoch 2, loss 0.412"
+  std::vector<std::string> sentences{};  // messages of the run, newest last
   LiveRanks ranks{};
-  std::vector<std::string> waits{};  // who waits for whom, from its health log, newest last
+  std::vector<std::string> waits{};  // which rank waits for which, from the health log, newest last
   bool is_over = false;
-  double silent_s = 0;  // since the last line of its metrics; for runs watched from outside
-  // Set by add():
+  // Seconds since the last line of metrics.jsonl, for a run watched from outside.
+  double silent_s = 0;
+  // The following fields are set by add().
   LiveCurves loss{};
   LiveCurves accuracy{};
-  LiveStages lately{};  // since the last row but one
-  LiveStages so_far{};
-  std::optional<double> images_per_second{};  // since the last row but one
-  train::MetricsRow last{};                   // last row of training
+  LiveStages lately{};  // time spent in the last interval, between the last two rows of training
+  LiveStages so_far{};  // time spent since the run began
+  std::optional<double> images_per_second{};  // speed in the last interval
+  train::MetricsRow last{};                   // last row of training in metrics.jsonl
 };
 
-// Adds rows of metrics.jsonl, in their order, from the run's first row on. Rows are sound
-// (make_sound()). Waiting counters that start again from zero belong to a resumed run.
+// Adds rows of metrics.jsonl in their order, beginning with the run's first. Rows must have passed
+// make_sound(). A waiting counter that is lower than before was restarted by a resumed run.
 void add(LiveState& state, const std::vector<train::MetricsRow>& rows);
 
-// Adds what a run wrote since the last call with `tail`. If the run resumed from a checkpoint,
-// reads all of it again.
+// Adds the rows that a run wrote since the last call with `tail`. If the run resumed from an
+// earlier checkpoint, all its rows are read again.
 void follow(LiveState& state, train::MetricsTail& tail);
 
 }  // namespace winnow::app

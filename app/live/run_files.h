@@ -10,13 +10,13 @@
 
 namespace winnow::app {
 
-// Reads files of a run's folder for a live view, besides its metrics. Pure.
+// Parses files of a run's folder, other than its metrics, for a live view. Pure.
 
-// Reads RUN/ranks.json. Nullopt if it is damaged, or of an unknown version.
+// Parses RUN/ranks.json. Nullopt if it is damaged, or of an unknown version.
 std::optional<LiveRanks> parse_ranks(std::string_view text);
 
-// The newest lines of the logs of RUN/health, at most `most`, newest last: "10:31:05 waiting ...".
-// A line that several machines wrote at one time appears once.
+// The newest lines of the logs in RUN/health, at most `most`, newest last: "10:31:05 waiting ...".
+// A line that several machines wrote at the same time appears once.
 std::vector<std::string> newest_lines(const std::vector<std::string>& logs, std::size_t most);
 
 }  // namespace winnow::app

@@ -14,7 +14,7 @@ struct OnnxRequest {
   std::filesystem::path cache;
 };
 
-// Writes the net of a run as ONNX.
+// Exports the net of a training run to ONNX.
 void run_onnx(const OnnxRequest& request, const Session& session);
 
 }  // namespace winnow::app

@@ -9,12 +9,13 @@
 
 namespace winnow::app {
 
-// Slices, rows, columns. A plain picture has one slice.
+// Three extents: slices, rows, columns. A 2-D picture has one slice.
 using Extent = std::array<std::int64_t, 3>;
 
-// Weight of each pixel of a window: the product over axes of exp(-1 / (1 - t^2)), with t from -1 to
-// 1 between edges, rescaled to [1e-6, 1]. If all products are equal, weights are 1.
-// Source: chunkflow's patch mask (Wu et al. 2021), whose range underflows f32 at the corners.
+// Weight of each pixel of a window for blending: the product over axes of exp(-1 / (1 - t^2)),
+// where t is -1 and 1 at the window's edges; rescaled to [1e-6, 1]. All 1 if the products are
+// equal. Source: chunkflow's patch mask (Wu et al. 2021), whose range underflows f32 at the
+// corners.
 class BumpWeights {
  public:
   explicit BumpWeights(const Extent& window);
@@ -33,39 +34,39 @@ class BumpWeights {
   double range_ = 0;
 };
 
-// The weighted mean of overlapping windows, at points of a picture: the middle of each cell of
-// `step` pixels. Sums are f64.
+// The weighted mean of overlapping windows at points of a picture: the centres of cells of `step`
+// pixels. Sums are f64.
 //
-// Places      windows may be anywhere: the sum is divided by the sum of the weights
-// No window   a point that no window covered is NaN
+// Places      windows may begin anywhere: the sum is divided by the sum of the weights
+// No window   a point that no window covers is NaN
 // Same bits   if windows are added in the same order
 // Threads     one at a time
 class BlendedMean {
  public:
-  // side   of the picture, in pixels
-  // step   of points along each axis; 1: every pixel is a point
+  // side  of the picture in pixels, along each axis
+  // step  distance of points in pixels, along each axis; 1: every pixel is a point
   BlendedMean(const Extent& side, const Extent& step, const Extent& window, std::size_t channels);
 
-  // Points along each axis: side / step, rounded up.
+  // Number of points along each axis: side / step, rounded up.
   const Extent& points() const noexcept { return points_; }
-  // Bytes of memory of such a mean.
+  // Memory in bytes that such a mean needs.
   static std::uint64_t bytes_of(const Extent& side, const Extent& step, std::size_t channels);
 
-  // Adds a window that begins at `at`. value(pixel) returns the channels of a pixel of the window;
-  // pixel is an Extent from {0, 0, 0} on. Pixels outside of the picture are ignored.
+  // Adds a window that begins at pixel `at` of the picture. value(pixel) returns the channels of a
+  // pixel of the window, counted from {0, 0, 0}. Pixels outside the picture are ignored.
   template <class Value>
   void add_pixels(const Extent& at, const Value& value);
-  // Adds a window whose pixels all have these values.
+  // Adds a window that begins at pixel `at` and has these channel values in all its pixels.
   void add(const Extent& at, std::span<const float> values) {
     add_pixels(at, [values](const Extent&) { return values; });
   }
 
-  // By points, channels last.
+  // The blended means: (points, channels).
   std::vector<float> mean() const;
 
  private:
   std::int64_t pixel_of(std::size_t axis, std::int64_t point) const noexcept;
-  // The first point at `pixel` or after it.
+  // The first point at or after `pixel`.
   std::int64_t first_point(std::size_t axis, std::int64_t pixel) const noexcept;
 
   Extent side_;
@@ -74,8 +75,8 @@ class BlendedMean {
   Extent points_;
   std::size_t channels_;
   BumpWeights weights_;
-  std::vector<double> sums_;     // by points, channels last
-  std::vector<double> covered_;  // by points: sum of the weights
+  std::vector<double> sums_;     // weighted sums: (points, channels)
+  std::vector<double> covered_;  // sum of the weights at each point
 };
 
 template <class Value>

@@ -13,47 +13,48 @@
 
 namespace winnow::app {
 
-// A run of inputs that one worker predicts together, or a band of one large picture.
+// One task of `winnow predict`: consecutive inputs, or a band (rows of windows) of one large
+// picture.
 struct PredictTask {
   std::uint64_t first = 0;
   std::uint64_t count = 0;
-  WindowRange band{};  // its windows; empty: whole inputs
+  WindowRange band{};  // windows of the band; empty: whole inputs
 
   bool is_band() const noexcept { return band.end > 0; }
 };
 
-// How inputs that are predicted in windows are cut further.
+// How inputs that are predicted in windows are divided into tasks.
 struct WindowCut {
-  std::uint64_t most_bytes = 0;  // limit of a task with several inputs, by the sizes in the listing
-  // bands of an input; none or one: it is not cut
+  // Most bytes of a task with several inputs, by the sizes in the listing.
+  std::uint64_t most_bytes = 0;
+  // Bands of input `at`; none or one: it is not split.
   std::function<std::vector<WindowRange>(std::uint64_t at)> bands;
 };
 
-// Cuts inputs into tasks of whole micro-batches: the same for equal inputs. Without `windows` it
-// depends on the listing alone.
+// Divides inputs into tasks of whole micro-batches. Equal inputs always give equal tasks. Without
+// `windows` only the number of inputs matters.
 std::vector<PredictTask> plan_tasks(const Inputs& inputs, std::size_t micro_batch,
                                     const WindowCut* windows);
 
-// The inputs whose tasks are bands. Pure.
+// The inputs that are split into bands, whose results must be joined. Pure.
 std::vector<std::uint64_t> joins_of(const std::vector<PredictTask>& tasks);
 
-// The facts that decide the files of a folder of predictions, by name.
+// Facts that determine the content of a folder of predictions, by name, such as net and options.
 using PredictFacts = std::map<std::string, std::string>;
 
-// A folder of predictions:
+// A folder of predictions, in which several processes may work.
 //
 //   predict.json    the facts; written first
-//   machines/KEY    kinds of machines that work on it
-//   tasks/          a queue of tasks (common/queue); not if a process works alone
-//   parts/KEY       results of a task, or of a picture whose bands were joined
+//   machines/KEY    the kinds of machines that work on it
+//   tasks/          a queue of tasks (common/queue); absent if a process works alone
+//   parts/KEY       the results of a task, or of a picture whose bands were joined
 //   report.json     written last, when all other files are complete
 class PredictFolder {
  public:
-  // Creates the folder, or opens what an earlier call with equal facts created.
-  // machine   facts of this machine's kind that decide bits. Another kind than those that work
-  //           there is refused unless `mixed`.
-  // Throws    UsageError: a folder of something else, or with other facts; the message names the
-  //           difference.
+  // Creates the folder, or opens one that was created with equal facts.
+  // machine   properties of this machine that affect the bits of results. Unless `mixed`, a machine
+  //           of another kind than those that already work in the folder is refused.
+  // Throws    UsageError: the folder has other content, or other facts; the message names them.
   PredictFolder(std::filesystem::path path, const PredictFacts& facts,
                 const std::vector<PredictTask>& tasks, const std::string& machine, bool mixed);
 
@@ -61,24 +62,25 @@ class PredictFolder {
   const std::string& digest() const noexcept { return digest_; }  // digest of the facts
   std::filesystem::path queue() const { return path_ / "tasks"; }
   std::filesystem::path report() const { return path_ / "report.json"; }
-  // The part of a job, which is one of those below.
+  // The path of a job's result. The job's name comes from task_job() or join_job().
   std::filesystem::path part(const std::string& job) const;
-  std::vector<std::string> machines() const;  // kinds that work or worked on it, sorted
+  // Kinds of machines that have worked in the folder, sorted.
+  std::vector<std::string> machines() const;
 
  private:
   std::filesystem::path path_;
   std::string digest_;
 };
 
-// Reads predict.json of an existing folder. Throws UsageError if there is none.
+// The content of predict.json in an existing folder. Reading it throws UsageError if there is none.
 struct BegunPredictions {
   std::string digest;
   std::size_t tasks = 0;
-  std::vector<std::uint64_t> joins;  // inputs that are cut into bands
+  std::vector<std::uint64_t> joins;  // inputs that are split into bands
 };
 BegunPredictions read_begun(const std::filesystem::path& folder);
-// Names of jobs in the queue, each of which names its part: a task; joining the bands of an input;
-// assembling all parts, which has no part.
+// Names of jobs in the queue of a folder of predictions: a task; joining the bands of an input;
+// assembling all results into the final tables. The first two are also names of result files.
 std::string task_job(const std::string& digest, std::size_t task);
 std::string join_job(const std::string& digest, std::uint64_t input);
 std::string assembly_job(const std::string& digest);

@@ -11,41 +11,45 @@
 
 namespace winnow::app {
 
-// The net's outputs for several windows of a picture, before they are pooled into one answer.
+// The net's outputs for the windows of a picture so far, before they are pooled into one
+// prediction.
 struct GatheredWindows {
-  std::uint64_t windows = 0;           // number of windows that the net saw
-  std::vector<double> sums{};          // sums of probabilities, by class
-  std::vector<float> most{};           // maxima, by class
-  std::vector<float> all{};            // (windows, classes), if the pool needs the largest
-  std::vector<double> features{};      // sums
-  std::vector<std::int32_t> places{};  // (windows, 2), if there are maps: top and left
-  std::vector<float> of_maps{};        // (windows, classes of the maps)
+  std::uint64_t windows = 0;   // number of windows that the net has predicted
+  std::vector<double> sums{};  // sums of probabilities over windows, by class
+  std::vector<float> most{};   // maxima of probabilities over windows, by class
+  // Probabilities: (windows, classes), only if the pooling needs the largest ones.
+  std::vector<float> all{};
+  std::vector<double> features{};  // sums of feature vectors over windows
+  // Top and left of each window: (windows, 2), only if maps are made.
+  std::vector<std::int32_t> places{};
+  std::vector<float> of_maps{};  // probabilities: (windows, classes with maps)
   friend bool operator==(const GatheredWindows&, const GatheredWindows&) = default;
 };
 
-// The net's outputs for a window, and where it begins.
+// The net's outputs for one window, and where the window begins.
 struct WindowOutputs {
   Extent at{};
   std::span<const float> probabilities;
   std::span<const float> features;
 };
 
-// Adds a window. labels: the classes of the maps.
+// Adds the outputs for one window. `labels`: the classes with maps.
 void gather(const WindowOptions& options, std::span<const std::int32_t> labels,
             const WindowOutputs& said, GatheredWindows& gathered);
-// Adds the windows that follow. Equal calls in equal order give the same bits.
+// Adds the windows of `more`, which follow. Equal calls in equal order give the same bits.
 void append(GatheredWindows& gathered, const GatheredWindows& more);
-// Bytes for a number of windows.
+// Memory in bytes that a GatheredWindows of this many windows needs.
 std::uint64_t gathered_bytes(const WindowOptions& options, std::size_t labels, std::size_t classes,
                              std::uint64_t windows);
 
-// The one answer for all windows, of which there is at least one.
+// The picture's probabilities, or features, pooled over its windows, of which there is at least
+// one.
 std::vector<float> pooled(const Pool& pool, const GatheredWindows& gathered);
 std::vector<float> mean_features(const GatheredWindows& gathered);
-// The maps of a picture of this size.
+// The probability maps of a picture of this size, blended from overlapping windows.
 ClassMaps blended(const WindowOptions& options, std::size_t labels, pipeline::Size size,
                   const GatheredWindows& gathered);
-// Bytes that blended() needs.
+// Memory in bytes that blended() needs.
 std::uint64_t blended_bytes(const WindowOptions& options, std::size_t labels, pipeline::Size size);
 
 }  // namespace winnow::app

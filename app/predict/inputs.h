@@ -17,10 +17,10 @@
 
 namespace winnow::app {
 
-// A picture, and the decoder's warning.
+// A decoded picture, and the warning of its decoder.
 struct Loaded {
   Image image;
-  std::string warning{};  // empty: no warning
+  std::string warning{};  // warning of the decoder; empty: none
 };
 
 // The pictures of data sets or of a cache, in the order of their listings. Thread-safe.
@@ -30,38 +30,42 @@ class Inputs {
 
   virtual std::uint64_t size() const = 0;
   virtual SampleId id(std::uint64_t at) const = 0;
-  // The name of an input in its source. With several sources, the source's name precedes it.
+  // The name of an input in its source. If there are several sources, the source's name precedes
+  // it.
   virtual std::string name(std::uint64_t at) const = 0;
   virtual Split split(std::uint64_t at) const = 0;
-  virtual std::uint64_t bytes(std::uint64_t at) const = 0;  // by the listing; 0 for a cache
-  // Throws UsageError if the listing has another size.
+  // File size by the listing; 0 for a cache.
+  virtual std::uint64_t bytes(std::uint64_t at) const = 0;
+  // Throws UsageError if the input's size is not that in the listing, because its file has changed.
   void check_bytes(std::uint64_t at, std::uint64_t bytes) const;
-  // Decodes a whole picture as winnow ingest does, or returns its fate in the ledger.
-  // most_bytes  limit for decoding, above which it is too large; 0: none
-  // Throws      UsageError: its size differs from the listing; StoppedError.
+  // Decodes a whole picture as winnow ingest does; else returns the outcome (`Fate`) for the
+  // ledger.
+  // most_bytes  memory limit for decoding, above which the picture is refused as too large; 0: none
+  // Throws      UsageError: the file's size is not that in the listing; StoppedError.
   virtual Expected<Loaded, pipeline::Refused> load(std::uint64_t at,
                                                    std::uint64_t most_bytes = 0) const = 0;
   // The file of an input; nullopt if the input is not a file of its own, as in an archive.
   virtual std::optional<std::filesystem::path> file_of(std::uint64_t at) const = 0;
-  // How the bytes of all inputs are decoded.
+  // The settings with which all inputs are decoded.
   virtual const pipeline::DecodeSettings& decode_settings() const = 0;
-  // Identifies all inputs: equal texts mean equal pictures, as far as listings and digests tell.
+  // Identifies all inputs together: equal texts mean equal pictures, as far as listings and digests
+  // show.
   virtual std::string identity() const = 0;
-  virtual std::string description() const = 0;  // for people
+  virtual std::string description() const = 0;  // the inputs in words for people
 };
 
 struct InputOptions {
-  std::vector<std::filesystem::path> sources;  // data sets, or one cache
+  std::vector<std::filesystem::path> sources;  // paths of data sets, or of one cache
   datasets::OpenOptions open{};
-  pipeline::DecodeSettings decode{};  // for data sets; a cache has its own
+  pipeline::DecodeSettings decode{};  // settings for data sets; a cache stores its own
   StopRequested stop{};
 };
 
-// Opens the inputs. Throws UsageError: a path that does not exist, an unknown format, a cache among
-// several sources, a cache without images.
+// Opens the inputs of a prediction. Throws UsageError: a path does not exist, a format is unknown,
+// a cache is given together with other sources, or a cache has no images.
 std::unique_ptr<Inputs> open_inputs(const InputOptions& options);
 
-// Inputs of open sources under these names.
+// An open source, and the name under which its inputs are listed.
 struct NamedSource {
   std::shared_ptr<const datasets::Source> source;
   std::string name;

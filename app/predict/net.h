@@ -21,62 +21,64 @@
 
 namespace winnow::app {
 
-// Which net predicts, and the names of its classes.
+// Which net predicts, and where the names of its classes come from.
 struct NetOptions {
-  // A run's folder, one of its checkpoints, or a safetensors file with torchvision's names.
+  // Folder of a training run, a checkpoint of it, or a safetensors file with torchvision's names.
   std::filesystem::path run;
-  train::CheckpointChoice checkpoint{};  // checkpoint of the run
-  train::FileNetOptions file{};          // net of the file
-  // Class names in the order of the outputs, for nets that do not name theirs: a file with a JSON
-  // list or a name per line, or the cache that the net was trained on.
+  train::CheckpointChoice checkpoint{};  // which checkpoint of the run is used
+  train::FileNetOptions file{};          // architecture of the net, if it is a safetensors file
+  // Class names in the order of the outputs, for nets that do not store them: a file with a JSON
+  // list or one name per line (`classes`), or the cache that the net was trained on (`cache`).
   std::filesystem::path classes{};
   std::filesystem::path cache{};
-  std::string tta{};  // see test_augmentation.h; empty: each image as it is
+  std::string tta{};  // test-time augmentation, see test_augmentation.h; empty: none
   bool with_features = false;
 };
 
-// A net with its weights. It gives each image a probability for each class.
+// A net with its weights, which predicts a probability for each class.
 struct Net {
   train::StoredConfig config;
-  train::Graph graph;  // from for_prediction()
+  train::Graph graph;  // graph made by for_prediction()
   train::Model model;
-  std::vector<std::string> classes;  // UTF-8, in the order of the outputs
-  std::string checkpoint{};          // for a run: "step-400"
+  std::vector<std::string> classes;  // names of the classes in UTF-8, in the order of the outputs
+  std::string checkpoint{};          // name of the run's checkpoint: "step-400"
   bool ema = false;
-  bool sigmoid = false;  // an image may have any number of classes
+  bool sigmoid = false;  // true if an image may have any number of classes
   train::ViewMean view_mean{};
 
   std::size_t micro_batch() const;
   pipeline::Geometry geometry() const;
 };
 
+// Loads the net and the names of its classes.
+//
 // note    Sink for user-facing messages.
-// Throws  UsageError: no net, no checkpoint, trained without labels; classes that are unknown, or
-//         whose number or names differ from the net's. FormatError: damaged files.
+// Throws  UsageError: no net or no checkpoint; a net trained without labels; class names that are
+//         unknown, or that do not match the net. FormatError: damaged files.
 Net load_net(const NetOptions& options, const std::function<void(std::string)>& note);
 
-// Reads class names from a file: a JSON list of texts, or a name per line. UTF-8. Throws
-// UsageError: none, or a name twice.
+// Reads class names from a file: a JSON list of texts, or one name per line. UTF-8. Throws
+// UsageError: the file has no name, or one twice.
 std::vector<std::string> read_classes(const std::filesystem::path& file);
 
-// The net's outputs for a micro-batch.
+// The net's outputs for a micro-batch (the images that it takes at once).
 struct Outputs {
-  std::vector<float> probabilities;  // (size, classes)
-  std::vector<float> features;       // (size, dimensions); empty if not asked for
+  std::vector<float> probabilities;  // probabilities: (images, classes)
+  std::vector<float> features;  // feature vectors: (images, dimensions); empty if not asked for
 };
 
-// Programs of one net that run in parallel, each used by one thread at a time. The net and the
-// backend must outlive them. On a CPU each has one thread, so that the bits do not depend on their
-// number.
+// Copies of one net's program that run in parallel. Each is used by one thread at a time. Net and
+// backend must outlive them. On a CPU each has one thread, so that the bits of results do not
+// depend on the number of lanes.
 class Lanes {
  public:
   Lanes(Net& net, train::Backend& backend, train::DType compute, int lanes);
   ~Lanes();
 
   int count() const noexcept;
-  std::size_t dimensions() const noexcept;  // length of features; 0: no features
+  std::size_t dimensions() const noexcept;  // length of a feature vector; 0: no features
 
-  // Computes a micro-batch on lane `lane`. `pixels`: NHWC, for all images of a micro-batch.
+  // Predicts a micro-batch on lane `lane`. `pixels`: NHWC, for as many images as a micro-batch has.
   Outputs compute(int lane, std::span<std::uint8_t> pixels);
 
  private:

@@ -23,7 +23,8 @@ struct PredictCommand {
   bool json = false;
 };
 
-// Predicts, or reports progress, and prints the results. Collective.
+// Predicts and prints the results, or with `status` only shows the progress. Collective: all ranks
+// call it.
 void run_predict(PredictCommand command, Session& session);
 
 }  // namespace winnow::app

@@ -8,13 +8,14 @@
 
 namespace winnow::app {
 
-// Adds a result to the report: its fate, its classes, and the surest and least sure examples.
+// Adds one result to the report: its outcome, its classes, and whether it is a most or least sure
+// example.
 void add_to_report(const TableContent& telling, const Inputs& inputs, std::uint64_t at,
                    const ImageResult& result, PredictReport& report);
 
-// report.json: equal reports give equal texts. Facts about one call only are left out.
+// The text of report.json. Equal results give equal texts: facts about one call are left out.
 std::string report_text(const PredictReport& report);
-// throws FormatError
+// Parses report.json. Throws FormatError.
 PredictReport parse_report(const std::string& text, const std::string& where);
 
 }  // namespace winnow::app

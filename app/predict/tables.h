@@ -17,40 +17,40 @@
 
 namespace winnow::app {
 
-// Content of tables of predictions.
-struct TableContent {
+// Settings for the content of the tables of predictions.
+struct TableContent {                // names of the classes, UTF-8
   std::vector<std::string> classes;  // UTF-8
   bool sigmoid = false;
   TableOptions table;
-  bool windows = false;  // with the number of windows of a picture
-  bool boxes = false;    // with boxes
+  bool windows = false;  // with a column for the number of windows of a picture
+  bool boxes = false;    // with a table of boxes
 };
 
-// The classes of a picture, likeliest first (on a tie the first): the likeliest, or with several
-// labels per image those above the threshold.
+// The predicted classes of a picture: the most probable one (the first on a tie); with several
+// labels per image all above the threshold, most probable first.
 std::vector<std::int32_t> labels_of(const TableContent& telling,
                                     std::span<const float> probabilities);
 
-// The classes of a picture in a table: the first `top`, or with several labels per image
-// labels_of().
+// The classes that a table lists for a picture: the `top` most probable ones; with several labels
+// per image labels_of().
 std::vector<std::int32_t> listed_labels(const TableContent& telling,
                                         std::span<const float> probabilities);
 
 std::string csv_header(const TableContent& telling);
 std::string csv_row(const TableContent& telling, const std::string& name,
                     const ImageResult& result);
-// Header and rows of a picture's boxes, one line each.
+// The header of the table of boxes, and the rows of a picture's boxes, one line each.
 std::string boxes_header();
 std::string box_rows(const TableContent& telling, const std::string& name,
                      const ImageResult& result);
 std::string json_row(const TableContent& telling, const std::string& name,
                      const ImageResult& result);
 
-// Writes the files of a folder from results in the order of the inputs.
+// Writes the tables of predictions. Results must be added in the order of the inputs.
 class Tables {
  public:
   // readable    number of results with probabilities
-  // dimensions  of features; 0: no features
+  // dimensions  length of a feature vector; 0: no features
   Tables(const std::filesystem::path& folder, const TableContent& telling, std::uint64_t readable,
          std::uint64_t dimensions);
 
@@ -72,13 +72,13 @@ class Tables {
   std::vector<File> files_;
   DurableFile* predictions_ = nullptr;
   DurableFile* ledger_ = nullptr;
-  DurableFile* names_ = nullptr;     // null: no matrix is written
+  DurableFile* names_ = nullptr;     // null: no .npy matrix is written
   DurableFile* features_ = nullptr;  // null: no features
   DurableFile* boxes_ = nullptr;     // null: no boxes
 };
 
-// Makes hard links of pictures, folder/CLASS/NAME. Throws UsageError if something else has that
-// name.
+// Makes hard links to pictures by predicted class: folder/CLASS/NAME. Throws UsageError if another
+// file has that name.
 class Sorter {
  public:
   Sorter(const std::filesystem::path& folder, const TableContent& telling);

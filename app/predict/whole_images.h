@@ -10,8 +10,8 @@
 
 namespace winnow::app {
 
-// Images of the inputs, each shown whole, as in winnow eval. An unreadable one is zeros to the net,
-// and its result has a fate and a reason.
+// Inputs that the net sees whole, as in winnow eval. For an unreadable image the net gets zeros,
+// and its result has an outcome (`Fate`) and a reason.
 class WholeImages final : public Pictures {
  public:
   WholeImages(const Net& net, const Inputs& inputs, const ResultsFrom& images);
@@ -31,8 +31,8 @@ class WholeImages final : public Pictures {
   std::size_t taken_ = 0;
 };
 
-// Puts the net's outputs into a result. Throws Error, which names the picture, if they are not
-// finite.
+// Stores the net's outputs in the result of a picture. Throws Error, which names the picture, if an
+// output is not finite.
 void put_outputs(const Net& net, const Inputs& inputs, std::uint64_t at,
                  std::span<const float> probabilities, std::span<const float> features,
                  ImageResult& result);

@@ -21,17 +21,17 @@
 
 namespace winnow::app {
 
-// Where results of windows go: the folder for maps of whole images, or (for these windows of one
-// image only) gathered().
+// Where results of windows go: the folder `maps`, for whole images; or gathered(), if only the
+// windows `band` of one image are predicted.
 struct WindowedPart {
   std::filesystem::path maps{};
   std::optional<WindowRange> band{};
 };
 
-// Images of the inputs, each predicted in windows.
-// Reading  each is decoded from top to bottom, as far as its format allows, and held a band of
-//          windows at a time
-// Maps     are written to folder/NAME.npy or .tiff when all windows of the image were taken
+// Images that are predicted in windows.
+// Reading  Each image is decoded from top to bottom, as far as its format allows. Only a band of
+//          windows is in memory.
+// Maps     Written to folder/NAME.npy or .tiff after the last window of the image.
 class WindowedImages final : public Pictures {
  public:
   WindowedImages(const Net& net, const Inputs& inputs, const WindowOptions& options,
@@ -40,9 +40,10 @@ class WindowedImages final : public Pictures {
 
   std::optional<MicroBatch> next() override;
   void take(const MicroBatch& batch, const Outputs& outputs) override;
-  // Called once everything was taken: completes the pictures that no window follows.
+  // Completes the last pictures. Call it after everything was taken.
   void finish();
-  const GatheredWindows& gathered() const noexcept { return gathered_; }  // for a band
+  // Outputs for the windows of the band.
+  const GatheredWindows& gathered() const noexcept { return gathered_; }
 
  private:
   class Slide;
@@ -52,7 +53,7 @@ class WindowedImages final : public Pictures {
   const Net& net_;
   const Inputs& inputs_;
   const WindowOptions& options_;
-  std::vector<std::int32_t> labels_;  // classes of the maps
+  std::vector<std::int32_t> labels_;  // classes with maps
   std::filesystem::path maps_;
   std::uint64_t first_;
   std::span<ImageResult> results_;
@@ -60,23 +61,24 @@ class WindowedImages final : public Pictures {
   std::optional<WindowRange> band_;
   GatheredWindows gathered_;
   std::size_t opened_ = 0;
-  std::shared_ptr<Slide> slide_;  // picture that windows are cut from
+  std::shared_ptr<Slide> slide_;  // picture that windows are now cut from
   std::mutex mutex_;              // guards issued_
-  std::deque<Window> issued_;     // windows whose results will be taken, in order
+  std::deque<Window> issued_;     // windows whose outputs are still awaited, in order
 };
 
-// A picture whose windows are all done.
+// A picture for whose windows all outputs have arrived.
 struct GatheredPicture {
-  std::uint64_t at;                // number of the picture among the inputs
-  const GatheredWindows& windows;  // outputs for its windows
-  ImageResult& result;             // height and width of the picture are set already
+  std::uint64_t at;                // index of the picture among the inputs
+  const GatheredWindows& windows;  // outputs for the picture's windows
+  ImageResult& result;             // result of the picture; height and width are already set
 };
 
-// Completes the result of a picture: answer, boxes, and the file of maps in the folder `maps`.
+// Completes the result of a picture: probabilities, boxes, and the file of maps in the folder
+// `maps`.
 void conclude(const Net& net, const Inputs& inputs, const WindowOptions& options,
               const std::filesystem::path& maps, const GatheredPicture& picture);
 
-// Path of the maps of an input with that name, in the folder of maps.
+// Path of the map file of an input with that name, within the folder of maps.
 std::filesystem::path map_path(const std::string& name, const MapOptions& options);
 
 }  // namespace winnow::app

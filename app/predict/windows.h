@@ -9,34 +9,36 @@
 
 namespace winnow::app {
 
-// How large pictures are covered by windows of one size.
+// How large pictures are covered by overlapping windows of one size.
 
-// Pixels between windows: (1 - overlap) of a window, rounded, at least 1. overlap: in [0, 1).
+// Distance between windows in pixels: (1 - overlap) * window, rounded, at least 1. `overlap` is in
+// [0, 1).
 std::int64_t stride_of(std::int64_t window, double overlap) noexcept;
 
-// Where windows begin along an axis: every `stride` pixels. The last one is shifted inwards to end
+// Where windows begin along an axis: every `stride` pixels; the last one is shifted inwards to end
 // at the axis' end. One window at 0 if the axis is no longer than a window.
 std::vector<std::int64_t> window_starts(std::int64_t side, std::int64_t window,
                                         std::int64_t stride);
 
-// The windows of a picture, in the order of its stored rows. If its orientation swaps rows and
-// columns they are ordered by columns of the turned picture, and from the end if it mirrors them.
+// The windows of a picture, in the order in which its stored rows are decoded. If the EXIF
+// orientation swaps rows and columns, windows are ordered by columns of the rotated picture; if it
+// mirrors them, from the end.
 class WindowPlaces {
  public:
-  // stored       sides of the picture as stored
-  // orientation  to apply
-  // span         of a window, in pixels; for a smaller picture, its side
+  // stored       size of the picture as stored
+  // orientation  EXIF orientation to apply
+  // span         side of a window in pixels; in a smaller picture, the picture's side
   WindowPlaces(pipeline::Size stored, int orientation, std::int64_t span, std::int64_t stride);
 
   pipeline::Size turned() const noexcept { return turned_; }
   std::uint64_t count() const noexcept { return down_.size() * across_.size(); }
-  // Windows that begin at the same stored row, and the number of such rows.
+  // Number of windows that begin at the same stored row, and number of such rows.
   std::uint64_t a_row() const noexcept { return by_columns_ ? down_.size() : across_.size(); }
   std::uint64_t rows() const noexcept { return by_columns_ ? across_.size() : down_.size(); }
 
-  // Where a window begins in the turned picture.
+  // Where a window begins in the rotated picture.
   Extent place(std::uint64_t window) const;
-  // The part of the stored picture that the window shows.
+  // The part of the stored picture that a window shows.
   Box stored_box(std::uint64_t window) const;
 
  private:

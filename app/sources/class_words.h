@@ -9,8 +9,8 @@
 
 namespace winnow::app {
 
-// Remarks on the classes of a cache (class_remarks): of all images, or of those that a selection
-// keeps, with its splits. Empty for caches without statistics.
+// Remarks on the balance of a cache's classes (class_remarks): over all images, or over those that
+// a selection keeps. Empty for caches without statistics.
 std::vector<std::string> remarks_on_classes(const pipeline::Manifest& manifest);
 std::vector<std::string> remarks_on_classes(const pipeline::Cache& cache,
                                             const dedup::Selection& selection);

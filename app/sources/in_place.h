@@ -9,11 +9,12 @@
 
 namespace winnow::app {
 
-// Whether `path` exists and is no cache, finished or not.
+// Whether `path` exists and is not a cache, finished or unfinished.
 bool is_data_set(const std::filesystem::path& path);
 
-// Makes a cache at `out` with fingerprints of a data set, which is only read. Says what the data
-// set is and how much of it could not be read. `hashes`: empty for the usual ones.
+// Computes the fingerprints of a data set into a temporary cache at `out`; the data set is only
+// read. Tells the user what the data set is and how many of its images could not be read. `hashes`:
+// names; empty: the default hashes.
 void fingerprint_in_place(const std::filesystem::path& data_set, const ReadingOptions& reading,
                           const std::vector<std::string>& hashes, const Session& session,
                           const std::filesystem::path& out);

@@ -11,7 +11,7 @@
 
 namespace winnow::app {
 
-// A finished ingest, and what was asked for.
+// The result of a finished ingest, and the options it had.
 struct IngestEnd {
   const std::filesystem::path& out;
   std::span<const pipeline::IngestSource> sources;
@@ -20,23 +20,23 @@ struct IngestEnd {
   bool dropped = false;
 };
 
-// Prints it for people.
+// Prints the result of an ingest for people.
 void say_end(const IngestEnd& end, const Session& session);
-// JSON by docs/schemas/ingest.schema.json.
+// The result of an ingest as JSON, by docs/schemas/ingest.schema.json.
 Json json_of(const IngestEnd& end);
 
-// A remark: images have an EXIF rotation that was not applied, and how their duplicates are found.
-// Empty if there are none.
-// in_place  for a data set that is deduplicated without a cache; then also empty if there is a hash
-//           of all orientations
+// A remark that images have an EXIF rotation that was not applied, and how their duplicates are
+// found. Empty if there are no such images.
+// in_place  for deduplication without a cache; the remark is then also empty if a hash covers all
+//           orientations
 std::string orientation_remark(const pipeline::IngestResult& result, bool in_place);
 
-// A remark: the alpha of images with transparent pixels was dropped, and the flag that keeps it.
-// Empty if there are none.
+// A remark that the alpha channel of transparent images was dropped, and the option that keeps it.
+// Empty if there are no such images.
 std::string matte_remark(const pipeline::IngestResult& result);
 
-// Null if nothing was done.
+// The name of the slowest stage of an ingest; null if nothing was done.
 Json name_of_slowest(const pipeline::StageTimes& times);
-std::uint64_t peak_rss_bytes();  // peak of this process
+std::uint64_t peak_rss_bytes();  // peak memory of this process
 
 }  // namespace winnow::app

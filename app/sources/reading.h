@@ -13,7 +13,7 @@
 
 namespace winnow::app {
 
-// How images and labels are read, in the words of the flags.
+// How images and labels are read, as given in the options.
 struct SourceWords {
   std::string labels = "auto";
   std::string links = "follow";
@@ -21,12 +21,12 @@ struct SourceWords {
   std::string matte = "none";
 };
 
-// How images are stored, in the words of the flags.
+// How images are stored, as given in the options.
 struct StoreWords {
   std::string store = "original";
   std::string thumbnails = "on";
-  std::string augment;     // a recipe; empty: images are stored unchanged
-  std::string image_size;  // "224" or "HxW"
+  std::string augment;     // augmentation recipe; empty: images are stored unchanged
+  std::string image_size;  // size of stored pixels: "224" or "HxW"
   std::uint64_t shard_mib = 256;
 };
 
@@ -37,17 +37,20 @@ struct ReadingOptions {
   StoreWords stored;
   pipeline::IngestOptions ingest;
   std::uint64_t memory_mib = 0;
-  std::set<std::string> given = {};  // flags that were given, among kKeptByCache and --memory-limit
+  std::set<std::string> given = {};  // options the user gave, among kKeptByCache and --memory-limit
 };
 
 datasets::OpenOptions open_options(const ReadingOptions& flags);
-// With threads and stop of `session`. Throws UsageError for an impossible value.
+// Converts the options, and adds the threads and the request to stop of `session`. Throws
+// UsageError for an impossible value.
 pipeline::IngestOptions ingest_options(const ReadingOptions& flags, const Session& session);
-// Flags whose values a cache stores. They apply to what is added later, unless given.
+// Options whose values a cache stores. They apply to data sets that are added later, unless given
+// anew.
 inline constexpr std::array kKeptByCache{
     "--store",      "--augment",   "--hash",        "--thumbnails", "--shard-size",
     "--max-pixels", "--max-scans", "--orientation", "--matte",      "--resize"};
-// Options for adding to a cache: flags of its content that were not given are as for the cache.
+// Options for adding to a cache: those of kKeptByCache that were not given are taken from the
+// cache.
 pipeline::IngestOptions options_to_add(const ReadingOptions& flags, const pipeline::Manifest& cache,
                                        const Session& session);
 
@@ -55,11 +58,11 @@ struct Sides {
   int height_px = 0;
   int width_px = 0;
 };
-// "224" or "HxW"; nullopt for any other text.
+// Parses the size of an image, "224" or "HxW"; nullopt for any other text.
 std::optional<Sides> parse_sides(std::string_view text);
 
-// "pixels of 64 x 64 px, 4 variants of each training image by recipe cifar, seed 0"; empty if
-// images are stored unchanged.
+// Stored augmented variants in words: "pixels of 64 x 64 px, 4 variants of each training image by
+// recipe cifar, seed 0". Empty if images are stored unchanged.
 std::string in_words(const pipeline::VariantSettings& variants);
 
 }  // namespace winnow::app

@@ -10,7 +10,7 @@
 
 namespace winnow::app {
 
-// The evidence that images are judged by.
+// The evidence by which images are judged: a run with folds, or feature vectors.
 struct Sources {
   std::filesystem::path run;
   std::string features;
@@ -19,7 +19,7 @@ struct Sources {
 struct SuspectOutput {
   std::filesystem::path list;
   std::filesystem::path report;
-  std::filesystem::path drops;  // a review file
+  std::filesystem::path drops;  // review file to write, which drops the listed images; empty: none
   bool json = false;
 };
 
@@ -29,12 +29,12 @@ struct SuspectsRequest {
   SuspectOptions how;
   std::string prune = "noise_rate";
   std::string order = "ratio";
-  std::size_t top = 0;  // 0: all
+  std::size_t top = 0;  // number of suspects to list; 0: all
   std::vector<std::filesystem::path> reviews;
   SuspectOutput output;
 };
 
-// Lists images whose labels are doubtful.
+// Lists images whose label is probably wrong, and outliers.
 void run_suspects(SuspectsRequest request, Session& session);
 
 }  // namespace winnow::app

@@ -14,11 +14,12 @@ struct SweepRequest : ExperimentRequest {
   SweepOptions sweep;
   std::vector<std::string> keeps{"first"};
   std::vector<std::string> modes{"keep"};
-  std::uint64_t most_images = 0;  // 0: choose the point that loses nothing
+  // Most training images of the recommended point; 0: recommend one without loss of accuracy.
+  std::uint64_t most_images = 0;
   bool all_seeds = false;
 };
 
-// Trains on the results of several deduplications, and compares them.
+// Trains on the results of several deduplication settings, and compares the accuracies.
 void run_sweep(const SweepRequest& request, Session& session);
 
 }  // namespace winnow::app

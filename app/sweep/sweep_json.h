@@ -6,7 +6,8 @@
 
 namespace winnow::app {
 
-// The object that `winnow sweep --json` prints (docs/schemas/sweep.schema.json). Pure.
+// The results of a sweep as the JSON object that `winnow sweep --json` prints
+// (docs/schemas/sweep.schema.json). Pure.
 std::string sweep_json(const SweepView& view);
 
 }  // namespace winnow::app

@@ -6,12 +6,14 @@
 
 namespace winnow::app {
 
-// Evaluates the reported arms on test, all seeds of each. The queue stores results, so nothing is
-// evaluated twice. Call it when nothing is left to decide.
+// Evaluates the reported arms of a sweep (ways to thin the training data) on the test split, with
+// all their seeds. Call it last: nothing may be decided by its results. Results are stored in the
+// queue, so that no run is evaluated twice.
 //
-// In      `how`: where and on how many lanes; `recommended`: the choice, nullopt if there is none
-// Looks   looks.json in the folder of the sweep records the choices for which test was looked at
-// Throws  as train_jobs()
+// how          where runs are trained, and how many at the same time
+// recommended  index of the recommended arm; nullopt if there is none
+// Looks        looks.json in the folder of the sweep counts the choices that were evaluated on test
+// Throws       as train_jobs()
 LastLook look_at_test(const SweepOptions& options, const TrainJobs& how, const SweepPlan& plan,
                       std::optional<std::size_t> recommended, JobQueue& queue,
                       const Session& session);

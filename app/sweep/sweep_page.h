@@ -9,31 +9,34 @@
 
 namespace winnow::app {
 
-// Content of a sweep's page and tables.
+// Content of the page and the tables of a sweep.
 struct SweepView {
-  std::string cache;  // name for people
+  std::string cache;  // name of the cache, as shown to people
   std::vector<SweepArm> arms;
   std::vector<ArmResult> results;
   SweepJudge judge;
   LastLook test;
-  std::vector<std::string> commands;  // command of each arm's first run
+  std::vector<std::string> commands;  // for each arm, the command of its first run
   std::vector<std::string> notes;
-  std::vector<std::string> classes;          // names, any bytes
-  std::vector<std::uint64_t> class_samples;  // training samples of each class
+  std::vector<std::string> classes;          // names of the classes, any bytes
+  std::vector<std::uint64_t> class_samples;  // number of training samples of each class
 };
 
-// "no loss", "a loss", "not shown"; empty if nothing can be said.
+// The verdict on an arm: "no loss", "a loss", "not shown" (neither is significant). Empty if there
+// are too few runs.
 std::string loss_in_words(const ArmResult& result);
 
-// The verdict, and why an arm has fewer runs than others: "a loss, stopped after 3 seeds".
+// The verdict on an arm, and why it has fewer runs than others: "a loss, stopped after 3 seeds".
 std::string verdict_in_words(const SweepArm& arm, const ArmResult& result);
 
-// One row per run, without any times. Pure, as all functions here.
+// CSV with one row per run. It has no times, so that it can be reproduced. Pure, as all functions
+// here.
 std::string sweep_csv(const SweepView& view);
-// One row per class and arm.
+// CSV with one row per class and arm.
 std::string classes_csv(const SweepView& view);
 
-// Self-contained HTML, also well-formed XML. `made`: when and by what.
+// The page of a sweep: self-contained HTML, well-formed XML, too. `made`: when, by which version
+// and on which machine.
 std::string html_of(const SweepView& view, const std::string& made);
 
 }  // namespace winnow::app

@@ -16,52 +16,55 @@ namespace winnow::app {
 struct SweepOptions {
   std::filesystem::path cache;
   dedup::SweepAxes axes;
-  double holdout = 0.1;  // share of the training samples on which runs are judged
-  int seeds = 3;
-  double epochs = 10;  // for the arm that thins nothing
-  // budgets: units in which all arms train equally long
+  double holdout = 0.1;  // share of the training samples held out to measure accuracy
+  int seeds = 3;         // number of runs with different random seeds per arm
+  double epochs = 10;    // epochs of the arm that trains on all images
+  // Budgets, the units in which all arms train equally long: "epochs", "steps" or both.
   std::vector<std::string> equal{"epochs", "steps"};
-  // largest difference between classes of removals that share a control
+  // Arms share a control (random removal) if their numbers of removals per class differ by at most
+  // this share.
   double control_tolerance = 0.02;
-  std::vector<std::string> train;  // further words for winnow train
+  std::vector<std::string> train;  // further options for winnow train
 };
 
-// The runs of a sweep.
+// The training runs of a sweep: arms (ways to thin the training data) and their data.
 struct SweepPlan {
   std::string cache_digest;
-  std::uint64_t training = 0;  // number of samples
-  std::uint64_t held_out = 0;
-  std::string base;  // the selection that thins nothing
+  std::uint64_t training = 0;  // number of training samples before thinning
+  std::uint64_t held_out = 0;  // number of held-out samples
+  std::string base;            // name of the selection that keeps all training samples
   SweepTest test = {};
-  std::vector<std::string> classes;          // names, any bytes
-  std::vector<std::uint64_t> class_samples;  // training samples of each class
-  std::vector<SweepArm> arms;                // the arm that thins nothing comes first
-  std::vector<std::string> notes;            // remarks to show before anything is trained
+  std::vector<std::string> classes;          // names of the classes, any bytes
+  std::vector<std::uint64_t> class_samples;  // number of training samples of each class
+  std::vector<SweepArm> arms;      // ways to thin the training data; the first one keeps all
+  std::vector<std::string> notes;  // remarks to show before training begins
 };
 
-// The words of `winnow train` for a job, from --selection on.
+// The options of `winnow train` for a job, beginning with --selection.
 std::vector<std::string> train_words(const std::string& job);
 
-// Checks what can be checked before anything is made, and opens the cache.
-// Throws  UsageError: impossible points, words for train that a sweep decides itself; SystemError:
-//         a cache that cannot be written to.
+// Opens the cache for a sweep, after checking all that can be checked before files are written.
+// Throws  UsageError: invalid points of the sweep; options for train that a sweep sets itself.
+//         SystemError: the cache cannot be written to.
 pipeline::Cache open_swept(const SweepOptions& options);
 
-// Decides which samples each arm trains on, and writes the arms into the cache as selections
-// "sweep-DIGEST". Selections that are equal for training get one name and are written once. With
-// `estimates`, only the hold-out and the arm that thins nothing are written.
+// Decides on which samples each arm of the sweep trains. Writes them into the cache as selections
+// named "sweep-DIGEST"; arms that train on the same samples share one. With `estimates`, only the
+// hold-out and the arm that keeps all samples are written.
 //
-// folder    Folder of the sweep; must exist. The hold-out is made once for all sweeps in it, and
-//           pictures are compared once (hold-out.json, verified.pairs), because a later winnow may
-//           find other duplicates.
-// Hold-out  The folder's, if it has one of that size. Else a new one that keeps duplicates, as
-//           `winnow split` finds them, together. The same for all arms. Test is in no arm. Training
-//           samples with a duplicate in test stay; test is then also evaluated without them.
-// Thinned   Only train, at each point. If a share is asked for, exactly that share (SweepSamples).
-// Controls  The same number of each class, removed at random, drawn anew for each seed
+// folder    The sweep's folder, which must exist. It stores the hold-out (hold-out.json) and the
+//           pairs found by comparing pictures (verified.pairs), so that a later version of winnow,
+//           which may find other pairs, continues with the same data.
+// Hold-out  The one in the folder, if its size is right. Else a new one, which never separates
+//           duplicates as `winnow split` finds them. The same for all arms.
+// Test      In no arm. Training samples with a duplicate in test stay; accuracy on test is also
+//           measured without these duplicates.
+// Thinned   Train only, once for each point of the sweep. If a share is given, exactly that share
+//           is removed (SweepSamples).
+// Controls  As many samples of each class, removed at random; other ones for each seed
 //           (dedup::draw_control).
-// Throws    UsageError: a share that a hash cannot remove, missing pictures that are to be
-//           compared; FormatError: a damaged file in the folder.
+// Throws    UsageError: a hash cannot remove the given share; pictures to compare are missing.
+//           FormatError: a file in the folder is damaged.
 SweepPlan plan_sweep(const SweepOptions& options, const pipeline::Cache& cache, bool estimates,
                      const std::filesystem::path& folder, const Session& session);
 

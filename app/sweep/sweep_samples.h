@@ -18,71 +18,74 @@
 
 namespace winnow::app {
 
-// The test split of the cache, which no run and no choice sees.
+// The test split of a cache. It is used neither for training nor to choose between runs.
 struct SweepTest {
-  std::string selection = {};  // marks its leaked images; empty: no test split
+  // Selection that marks test images with a duplicate in training; empty: no test split.
+  std::string selection = {};
   std::uint64_t images = 0;
-  // images with a duplicate among the training samples, before arms remove any
+  // Number of test images with a duplicate among the training samples, before arms remove any.
   std::uint64_t leaked = 0;
 };
 
-// A hold-out that exists: selections of the cache that contain it, and which samples are
-// duplicates.
+// An existing hold-out: the names of the cache's selections that store it and the duplicates.
 struct CutHoldOut {
   std::string base;
-  std::string test;  // with the same groups of duplicates
+  std::string test;  // selection for test, with the same duplicate groups as `base`
 };
 
-// How the samples of a sweep are divided.
+// How the samples of a cache are divided for a sweep.
 struct SweepSampling {
-  double holdout = 0.1;                // share of the training samples
-  std::optional<CutHoldOut> cut = {};  // from an earlier call; nullopt: make a new one
-  bool verify = false;                 // compare pictures, whatever the images are
-  // File of the pairs that show one picture. If it exists it is used, and no picture is compared
-  // again; else it is written as soon as pictures were compared.
+  double holdout = 0.1;                // share of the training samples that is held out
+  std::optional<CutHoldOut> cut = {};  // existing hold-out; nullopt: make a new one
+  bool verify = false;                 // compare pictures, even if the images do not call for it
+  // File of the pairs that comparing pictures found. If it exists, its pairs are used and no
+  // pictures are compared. Else it is written.
   std::filesystem::path pairs;
 };
 
-// A point as a selection.
+// The result of thinning the training samples at one point of a sweep.
 struct ThinnedPoint {
   dedup::Selection selection;
-  // Groups of the selection; nullopt: unknown.
+  // Duplicate groups of the selection; nullopt: unknown.
   std::optional<dedup::GroupsWithEvidence> groups = {};
-  // Largest distance between directly linked images that it thins; nullopt: codes do not decide.
+  // Largest Hamming distance in bits of a linked pair by which it thins; nullopt: it does not use
+  // codes.
   std::optional<int> bits = {};
 };
 
-// The samples of a cache for the arms of a sweep. Selections have its rows.
+// Makes the selections of the arms of a sweep from the samples of a cache. All selections have one
+// row per sample of the cache.
 class SweepSamples {
  public:
-  // Hold-out  Existing, or made to keep together what `winnow split` takes for duplicates.
-  // Throws    UsageError: no thumbnails to compare; FormatError: stored pairs are damaged or of
-  //           another cache.
+  // Hold-out  Existing, or made so that it separates no duplicates as `winnow split` finds them.
+  // Throws    UsageError: no thumbnails to compare. FormatError: stored pairs are damaged or belong
+  //           to another cache.
   SweepSamples(const pipeline::Cache& cache, const SweepSampling& how,
                const dedup::SharedWork& work, const Session& session);
 
-  // Thins nothing. The hold-out is val, and test is in no split.
+  // The selection that keeps all training samples. Its val is the hold-out, and test has no split.
   const dedup::Selection& base() const noexcept { return base_; }
-  // The groups of base(), for selections derived from it.
+  // The duplicate groups of base(), for selections derived from it.
   const auto& base_groups() const noexcept { return base_groups_; }
   const dedup::Fingerprints& table() const noexcept { return table_; }  // splits, labels
   std::uint64_t training() const noexcept { return training_; }
   std::uint64_t held_out() const noexcept { return held_out_; }
   const std::vector<std::string>& classes() const { return cache_.manifest().classes; }
 
-  // Thins at a point. The pairs of a hash are searched once for all its shares.
+  // Thins the training samples at a point of the sweep. A hash is searched once for all shares.
   //
-  // Share     exactly the given share, joining nearest pairs first (dedup::NearestLinks)
-  // Pictures  by all pairs that show one picture, which must have been compared
-  // Throws    UsageError: the hash cannot remove the share
+  // Share     removes exactly the point's share, nearest pairs first (dedup::NearestLinks)
+  // Pictures  links all pairs found by comparing pictures, which must have been compared
+  // Throws    UsageError: the hash cannot remove that share
   ThinnedPoint thin(const dedup::SweepPoint& point);
   dedup::Remains remains_of(const dedup::Selection& selection) const;
-  // Expected precision of the pairs within 0, 1, ... bits (measure_curve()); and by pictures.
+  // Expected precision of all pairs within 0, 1, ... bits (measure_curve()), or of the pairs found
+  // by comparing pictures.
   std::vector<std::optional<double>> precisions(const std::string& hash, int bits) const;
   std::optional<double> precision_by_pictures() const;
 
-  // Writes a selection into the cache as "sweep-DIGEST", named by its effect on training.
-  // Selections with equal effect are written once. With `estimates`, it is named and not written.
+  // Writes a selection into the cache as "sweep-DIGEST", the digest of its effect on training:
+  // equal effects are written once. Returns the name. With `estimates`, only the name is computed.
   std::string keep(dedup::Selection selection,
                    const std::optional<dedup::GroupsWithEvidence>& groups, bool estimates) const;
   SweepTest keep_test() const;
@@ -101,8 +104,8 @@ class SweepSamples {
   std::uint64_t matchable(const std::string& hash) const;
 
   struct SearchedLinks {
-    std::vector<dedup::Edge> links = {};  // see nearest_links()
-    int next = 0;                         // next threshold to search with
+    std::vector<dedup::Edge> links = {};  // pairs found so far, see nearest_links()
+    int next = 0;                         // next threshold to search with, in bits
   };
 
   const pipeline::Cache& cache_;
@@ -113,12 +116,12 @@ class SweepSamples {
   std::optional<dedup::VerifiedPairs> pairs_;  // nullopt: pictures were not compared
   dedup::Selection base_;
   std::optional<dedup::GroupsWithEvidence> base_groups_;
-  std::vector<std::uint32_t> duplicates_;  // by row: see dedup::remains_of
+  std::vector<std::uint32_t> duplicates_;  // by row, see dedup::remains_of()
   std::optional<dedup::GroupsWithEvidence> duplicate_groups_;
   std::uint64_t training_ = 0;
   std::uint64_t held_out_ = 0;
-  std::map<std::string, SearchedLinks> searched_;           // by hash
-  std::shared_ptr<const dedup::PreferredOrder> preferred_;  // for pairs by pictures
+  std::map<std::string, SearchedLinks> searched_;  // pairs found for each hash, by its name
+  std::shared_ptr<const dedup::PreferredOrder> preferred_;  // for pairs found by pictures
 };
 
 }  // namespace winnow::app

@@ -10,25 +10,27 @@
 
 namespace winnow::app {
 
-// A recipe of training (training_recipes.h) that was applied.
+// The recipe of training (training_recipes.h) that was applied, if any.
 struct TakenRecipe {
-  std::string own;       // name of a recipe chosen by default
-  std::string sentence;  // which one was applied, for people; empty: none, as with --recipe none
+  std::string own;  // name of the recipe if it was chosen by default
+  // Which recipe was applied, as a sentence; empty: none, as with --recipe none.
+  std::string sentence;
 };
 
-// Words of flags that become options when a verb runs.
+// Options as the user wrote them that need the cache or the net to be parsed.
 struct TrainWords {
   std::string augment;
   std::string sampling = "uniform";
   std::string class_weights;
   std::string dtype = "f32";
   std::string loss_scale = "auto";
-  std::vector<std::string> frozen;     // patterns
-  std::vector<std::string> lr_scales;  // PATTERN=FACTOR
-  std::vector<std::string> no_decay;   // patterns, or only "none"; empty: not given
+  std::vector<std::string> frozen;     // name patterns of weights that are not trained
+  std::vector<std::string> lr_scales;  // learning-rate factors, PATTERN=FACTOR
+  // Name patterns of weights without decay, or only "none"; empty: not given.
+  std::vector<std::string> no_decay;
 };
 
-// The training that the user asked for. Shared by all verbs that train or plan a training.
+// The training that the user asked for. Shared by all verbs that train, or plan a training.
 struct TrainChoice {
   train::TrainOptions train;
   TrainWords given;
@@ -39,8 +41,8 @@ struct TrainChoice {
   int threads = 0;
 };
 
-// Turns the choice into options. Collective.
-// Throws  UsageError, on all ranks
+// Converts the user's choice to options of train::train(). Collective. Throws UsageError, on all
+// ranks.
 train::TrainOptions train_options(const TrainChoice& choice, const Session& session);
 
 }  // namespace winnow::app

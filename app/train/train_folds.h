@@ -9,19 +9,19 @@
 #include "train/run/options.h"
 #include "train/run/train.h"
 
-// The parts of `winnow train --folds` besides the runs themselves.
+// The parts of `winnow train --folds` around the runs themselves.
 namespace winnow::app {
 
-// Writes the selections of the folds into the cache: in each, one fold is val and the others are
-// train.
+// Writes a selection for each cross-validation fold into the cache: in it the fold is val, and the
+// others are train.
 //
-// Of       what data.selection trains on (dedup::folds_of); without one, all images except test,
-//          grouped by the duplicates that `winnow split` uses
-// Out      names of the selections, the same on all ranks; equal options make equal selections
-// Exists   another selection with such a name is kept as NAME.previous
-// Ranks    collective; all share the search
-// Throws   UsageError: options that do not go with folds, other content in the run's folder;
-//          SystemError: a cache that cannot be written to
+// Samples  those that data.selection trains on (dedup::folds_of). Without a selection all images
+//          except test, grouped by duplicates as by `winnow split`.
+// Out      names of the selections, the same on all ranks; equal options give equal selections
+// Exists   another selection of that name is renamed to NAME.previous
+// Ranks    collective; all share the search for duplicates
+// Throws   UsageError: options that folds exclude, or other content in the run's folder.
+//          SystemError: the cache cannot be written to.
 std::vector<std::string> make_fold_selections(const train::DataOptions& data,
                                               const train::LossOptions& loss,
                                               const train::RunOptions& run, std::uint32_t count,
@@ -30,12 +30,11 @@ std::vector<std::string> make_fold_selections(const train::DataOptions& data,
 // Trains one run and prints its results.
 using TrainOne = std::function<train::TrainResult(const train::TrainOptions& options)>;
 
-// Trains a run for each selection, RUN/fold-1 and so on. Each predicts its val; the predictions go
-// to RUN/out-of-fold.* (train/run/evaluations/out_of_fold.h).
+// Trains a run for each fold's selection, in RUN/fold-1 and so on. Each run predicts its val; all
+// these predictions go to RUN/out-of-fold.* (train/run/evaluations/out_of_fold.h).
 //
-// options  Of the run as if it were one; with run.resume, finished folds are not trained again.
-// Ranks    Collective; rank 0 prints sentences and, with `json`, the object of the schema
-//          train_folds.
+// options  Those of the whole command. With run.resume, finished folds are not trained again.
+// Ranks    Collective. Rank 0 prints sentences and, with `json`, the object of schema train_folds.
 // Throws   As train() and evaluate_run(); StoppedError.
 void train_folds(const train::TrainOptions& options, const std::vector<std::string>& selections,
                  const TrainOne& train_one, bool json, Session& session);

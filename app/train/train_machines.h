@@ -5,11 +5,11 @@
 
 namespace winnow::app {
 
-// Prints, before the first step, what each machine gives to its ranks, one line each. Warns if a
-// launcher's binding leaves most cores idle. Collective.
+// Prints, before the first step, the cores, memory and GPUs that each machine gives to its ranks.
+// Warns if a launcher's binding leaves most cores idle. Collective.
 //
-// In   threads: --threads
-// Out  the same facts, for --json
+// threads  value of --threads
+// Out      the same facts, for --json
 Json tell_machines(int threads, const Session& session);
 
 }  // namespace winnow::app

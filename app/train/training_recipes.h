@@ -6,16 +6,16 @@
 
 #include "train/nets/net_file.h"
 
-// Recipes of training: flags of `winnow train` that go together, from papers and programs.
+// Recipes of training: options of `winnow train` that belong together, from papers and programs.
 namespace winnow::app {
 
-// A flag and its values: {"--milestones", {"82", "123"}}; a switch has no values.
+// An option and its values: {"--milestones", {"82", "123"}}. A switch has no values.
 struct RecipeSetting {
   std::string flag;
   std::vector<std::string> values{};
 };
 
-// The task as the user asked for it. 0 and an empty name: the recipe's own value.
+// The user's task for a recipe. 0 or an empty name: the recipe's own value.
 struct RecipeTask {
   double batch = 0;
   double epochs = 0;
@@ -25,24 +25,24 @@ struct RecipeTask {
 struct TrainingRecipe {
   std::string_view name;
   std::string_view what;
-  std::string_view net;  // empty: any
+  std::string_view net;  // net of the recipe; empty: any net
   std::vector<RecipeSetting> (*settings)(const RecipeTask& task);
 };
 
-// The recipes whose net exists.
+// All recipes for nets that exist in this build.
 std::vector<TrainingRecipe> training_recipes();
-// Throws UsageError, which says where recipes are listed.
+// The recipe of this name. Throws UsageError, with the command that lists recipes.
 TrainingRecipe find_training_recipe(std::string_view name);
 
-// The default recipe of `net`: by its name, else by the shorter side of its images; 0: unknown, the
-// net's default. Throws as train::default_side_px().
+// The default recipe of `net`: by its name, else by the shorter side of its images in pixels (0:
+// the net's default). Throws as train::default_side_px().
 TrainingRecipe own_recipe(const train::NetChoice& net, int side_px);
 
-// The settings of a recipe for this task. Milestones, warm-up and warm-down keep their share of the
-// epochs. Learning rates follow the batch, by the recipe's table or proportionally.
+// The options of a recipe for this task. Milestones, warm-up and warm-down keep their share of the
+// epochs. Learning rates scale with the batch size, by the recipe's table or proportionally.
 std::vector<RecipeSetting> settings_of(const TrainingRecipe& recipe, const RecipeTask& task);
 
-// Names and descriptions, for help.
+// Names and descriptions of all recipes, for help.
 std::string training_recipes_help();
 
 }  // namespace winnow::app

@@ -13,12 +13,12 @@ namespace winnow::app {
 
 struct TuneLrRequest : ExperimentRequest {
   TuneLrOptions tune{.optimizers = {"sgd"}, .arms = {.batches = {128}}};
-  // Values to try for each of kTuneFlags, in the words of the user.
+  // Values to try for each option of kTuneFlags, as the user wrote them.
   std::array<std::vector<std::string>, kTuneFlags.size()> axes;
   bool test = false;
 };
 
-// Tries learning rates, and compares optimisers at their best.
+// Searches the best learning rate of each optimiser, and compares the optimisers at their best.
 void run_tune_lr(const TuneLrRequest& request, Session& session);
 
 }  // namespace winnow::app

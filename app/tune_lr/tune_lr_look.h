@@ -17,27 +17,30 @@
 namespace winnow::app {
 
 struct TuneLook {
-  std::uint64_t looks = 0;  // number of different choices that were tested, with this one; 0: none
-  std::vector<TestedRuns> arms = {};  // final runs of all arms; empty if test was not looked at
+  // Number of different choices that were evaluated on test, including this one; 0: none.
+  std::uint64_t looks = 0;
+  std::vector<TestedRuns> arms = {};  // final runs of all arms; empty if test was not evaluated
 };
 
-// Evaluates all final runs on test, and stores results in the queue. `state`: ended.
-// Throws  UsageError: the cache has no test split; as train_jobs().
+// Evaluates the final runs of all arms on the test split, and stores the results in the queue. The
+// search must have ended (`state`). Throws UsageError: the cache has no test split; as
+// train_jobs().
 TuneLook look_at_test(const TrainJobs& how, const TunePlan& plan, const TuneState& state,
                       JobQueue& queue, const Session& session);
 
-// Work that is left, at most: trials may diverge.
+// Training that is left to do, at most: trials that diverge need less.
 struct TuneWork {
   std::size_t runs = 0;
   std::size_t done = 0;
-  double epochs = 0;  // epochs of the runs that are not done
+  double epochs = 0;  // epochs of all runs that are not done
 };
 TuneWork work_of(const TunePlan& plan, const TuneState& state);
 
-// Work of one epoch as RunSpeed counts it: an evaluated image counts a third.
+// Work of one epoch in training images, as RunSpeed counts it: an evaluated image counts a third.
 double work_of_epoch(const TunePlan& plan);
 
-// Speed of an arm's runs, from its finished trials; nullopt if there are none.
+// Speed of an arm's runs (one optimiser at one batch size), from its finished trials; nullopt if
+// there are none.
 std::optional<RunSpeed> speed_of(const TunePlan& plan, const TuneState& state, std::size_t arm,
                                  const OutcomeOf& outcome_of);
 

@@ -8,29 +8,31 @@
 
 namespace winnow::app {
 
-// Content of the page and the tables of a tuning. All functions are pure.
+// Content of the page and the tables of `winnow tune-lr`. All functions are pure.
 struct TuneView {
   const TunePlan& plan;
-  const TuneState& state;  // must have ended
+  const TuneState& state;  // state of the search, which must have ended
   const std::vector<TuneRow>& rows;
   TuneJudge judge;
   TuneLook test = {};
 };
 
-// The command that trains a job's run, anywhere.
+// The command line that trains the run of a job, for any machine.
 std::string command_of(const TuneView& view, const std::string& job);
-// A sentence without its full stop: the best setting of an arm and its result.
+// The best setting of an arm and its result, in a sentence without its full stop.
 std::string in_words(const TuneView& view, std::size_t arm);
-// The plan's notes, and advice_of() all arms.
+// All advice for the user: the notes of the plan, and advice_of() each arm.
 std::vector<std::string> advice_of(const TuneView& view);
 
-// One row per arm: the table of large batches. Does not depend on durations.
+// CSV with one row per arm (one optimiser at one batch size). It has no times, so that it can be
+// reproduced.
 std::string table_csv(const TuneView& view);
-// One row per run of a trial.
+// CSV with one row per training run of a trial.
 std::string trials_csv(const TuneView& view);
-// On one line.
+// The results as JSON on one line.
 std::string json_of(const TuneView& view);
-// Self-contained HTML, also well-formed XML. `made`: when and by what.
+// The page: self-contained HTML, well-formed XML, too. `made`: when, by which version and on which
+// machine.
 std::string html_of(const TuneView& view, const std::string& made);
 
 }  // namespace winnow::app

@@ -13,7 +13,7 @@ struct VerifyRequest {
   bool json = false;
 };
 
-// Reads every byte of a cache, and reports damage.
+// Reads every byte of a cache, compares checksums, and reports damage.
 void run_verify(const VerifyRequest& request, Session& session);
 
 }  // namespace winnow::app
