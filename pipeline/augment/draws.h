@@ -6,12 +6,12 @@
 
 namespace winnow::pipeline {
 
-// Source of random numbers for sampling. Numbers are requested in the order and of the kinds that
-// torchvision requests from torch, so that a test can give both the same numbers.
+// Source of random numbers for augmentation. Numbers are requested in the order and of the kinds
+// that torchvision requests from torch, so that a test can give both the same numbers.
 class Draws {
  public:
   virtual ~Draws() = default;
-  // Uniform in [0, bound), like torch.randint.
+  // A uniform integer in [0, bound), like torch.randint.
   virtual std::uint32_t below(std::uint32_t bound) = 0;
   virtual float uniform() = 0;  // uniform in [0, 1), a multiple of 2^-24, like torch.rand
 };

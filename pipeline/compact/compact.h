@@ -12,7 +12,7 @@ namespace winnow::pipeline {
 
 struct CompactOptions {
   std::string selection;
-  int threads = 0;  // 0: TBB's default
+  int threads = 0;  // threads of TBB; 0: TBB's default
   StopRequested stop;
 };
 
@@ -21,19 +21,20 @@ struct CompactResult {
   std::string digest;
   std::uint64_t kept = 0;
   std::uint64_t removed = 0;
-  std::uint64_t kept_here = 0;  // written by this run; the others by earlier, interrupted runs
+  // Samples written by this run; earlier, interrupted runs wrote the others.
+  std::uint64_t kept_here = 0;
   double seconds = 0;
 };
 
-// Makes a cache at `out` with only what the selection keeps, as if the rest had never been stored.
+// Makes a cache at `out` with only the images that a selection keeps.
 //
 // Kept      Ids, inputs, sources, classes and listing hashes. A removed sample leaves a ledger row
-//           of class duplicate.
-// Records   Are copied and checked. Statistics are recomputed from what is kept (sums of pixels as
-//           stored; with variants, the first one).
+//           with outcome `duplicate`.
+// Records   Are copied and checked. Statistics are recomputed from the kept images (sums of pixels
+//           as stored; of several variants, the first).
 // Complete  The manifest is written last. An interrupted run continues after its finished shards.
-// Same bytes for the same cache and selection, for any number of threads and after any
-// interruption.
+// Bytes     The same for the same cache and selection, for any number of threads and after any
+//           interruption.
 // Input     Is only read. Its selections are not copied, because they refer to its digest.
 // Errors    UsageError: no such selection; it keeps nothing or has weights; the cache has no
 //           images; `out` exists (Workspace::claim) or lies in the cache. FormatError names the

@@ -10,14 +10,14 @@
 
 namespace winnow::pipeline {
 
-// The rows [begin, end) of the kept ids that are in one shard. The functions are pure.
+// The rows [begin, end) of the kept ids that are stored in one shard. The functions are pure.
 struct KeptRun {
-  std::size_t shard = 0;  // index in the manifest
+  std::size_t shard = 0;  // number of the shard in the manifest
   std::size_t begin = 0;
   std::size_t end = 0;
 };
 
-// Divides the kept ids (ascending) by shard. Shards without kept ids are left out.
+// Divides the kept ids, which ascend, by shard. Shards without kept ids are left out.
 std::vector<KeptRun> plan_runs(std::span<const ShardInfo> shards, std::span<const SampleId> kept);
 
 }  // namespace winnow::pipeline

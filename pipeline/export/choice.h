@@ -14,7 +14,7 @@
 
 namespace winnow::pipeline {
 
-// The rows (of `split`, or of all) that `selection` removed, ascending. Throws as choose().
+// The rows that `selection` removes, of `split` or of all splits, ascending. Throws as choose().
 std::vector<std::size_t> removed_rows(const dedup::Fingerprints& table, std::optional<Split> split,
                                       const dedup::Selection& selection);
 
@@ -27,23 +27,23 @@ struct SelectionCounts {
     BySplit removed{};
   };
   Counts all;
-  std::vector<Counts> labels;  // in the order of manifest.classes
+  std::vector<Counts> labels;  // counts of each class, in the order of manifest.classes
   Counts unlabelled;
 };
-// `table` has labels; splits are those of the table. FormatError if the selection lacks a row, or a
-// label has no class.
+// Counts the samples of `table`, which has labels, by its splits. Throws FormatError if the
+// selection lacks a row, or a label has no class.
 SelectionCounts count(const Manifest& manifest, const dedup::Fingerprints& table,
                       const dedup::Selection& selection);
 
-// The name of a class. FormatError for an unknown label.
+// The name of a class. Throws FormatError for an unknown label.
 const std::string& class_name(const Manifest& manifest, std::int32_t label);
 
-// The layout of an exported image folder.
+// The folders of an exported image folder.
 struct FolderPlan {
   bool split_folders = false;
-  std::vector<std::string> class_folders;  // by label
+  std::vector<std::string> class_folders;  // folder name for each label
 };
-// UsageError if a row has more than one label.
+// Plans the folders of an export. Throws UsageError if a row has more than one label.
 FolderPlan plan_folders(const Manifest& manifest, const dedup::Fingerprints& table,
                         const std::vector<std::size_t>& rows);
 

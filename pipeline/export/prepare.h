@@ -15,17 +15,17 @@
 
 namespace winnow::pipeline {
 
-// Prepares samples for writing: reads, checks and encodes several at once, on TBB's threads.
+// Prepares samples for export: reads, checks and encodes several at once, on TBB's threads.
 class Preparer {
  public:
-  // All arguments must outlive it. `table` has the splits in which samples are exported. UsageError
-  // as SourceFiles.
+  // All arguments must outlive this object. `table` has the splits in which samples are exported.
+  // Throws UsageError as SourceFiles.
   Preparer(const Cache& cache, const dedup::Fingerprints& table, const LedgerNames& names,
            const ExportOptions& options);
 
-  // The samples of these rows of the table, in order. Throws the error of the first faulty one:
-  // FormatError for a damaged record, UsageError if a tree needs a file whose bytes are not
-  // available, StoppedError.
+  // Prepares the samples of these rows of the table, in order. Throws the error of the first faulty
+  // sample: FormatError for a damaged record; UsageError if a tree needs a file whose bytes are not
+  // available; StoppedError.
   std::vector<ReadySample> prepare(std::span<const std::size_t> rows) const;
 
  private:
@@ -37,10 +37,10 @@ class Preparer {
   const LedgerNames& names_;
   const ExportOptions& options_;
   std::optional<SourceFiles> files_;
-  std::vector<Hash128> hashes_;  // by row: hash of the original file
+  std::vector<Hash128> hashes_;  // hash of the original file of each row
 };
 
-// StoppedError if a stop was requested.
+// Throws StoppedError if a stop was requested.
 void check_stop(const StopRequested& stop);
 
 }  // namespace winnow::pipeline

@@ -6,28 +6,30 @@
 
 namespace winnow::pipeline {
 
-// A path to which a suffix can be appended: "out/" becomes "out", "." the name of the folder.
+// The path in a form to which a suffix can be appended: "out/" becomes "out", "." the folder's
+// name.
 std::filesystem::path with_a_name(const std::filesystem::path& path);
 
-// UsageError unless nothing exists at `to`, or an empty folder if a folder will be made.
+// Throws UsageError if something exists at `to`; an empty folder is allowed if a folder will be
+// made.
 void check_is_free(const std::filesystem::path& to, bool folder);
 
-// UsageError if two folders to be made are equal, or one lies in the other.
+// Throws UsageError if two folders that will be made are equal, or one lies in the other.
 void check_are_apart(const std::filesystem::path& one, const std::filesystem::path& other);
 
-// The folder TO.export beside `to` in which an export is made. Contains a file `unfinished`, locked
-// while the export runs, and the folder that will be moved to `to`. Removed with this object.
-// The remains of a killed export are removed first. UsageError if something else is there, or
-// another export is running.
+// The temporary folder TO.export beside `to`, in which an export is made. It has a file
+// `unfinished`, locked while the export runs, and the folder that will be moved to `to`. Removed by
+// the destructor. Remains of a killed export are removed first. Throws UsageError if something else
+// has that name, or another export is running.
 class Workbench {
  public:
-  explicit Workbench(std::filesystem::path to);  // in the form of with_a_name()
+  explicit Workbench(std::filesystem::path to);  // `to` as returned by with_a_name()
   Workbench(const Workbench&) = delete;
   Workbench& operator=(const Workbench&) = delete;
   ~Workbench();
 
   std::filesystem::path content() const { return root_ / "content"; }
-  // Moves content() to `to`, durably; check_is_free() first.
+  // Moves content() to `to`, durably, after check_is_free().
   void finish();
 
  private:

@@ -15,27 +15,27 @@
 
 namespace winnow::pipeline {
 
-// The content of a record as a file, and the ending of its name, ".jpg". The bytes are those of the
-// record, or of `made`, which is filled if they must be encoded.
+// The content of a record as an image file, and its extension, ".jpg". The bytes are those of the
+// record, or of `made`, into which pixels are encoded if need be.
 struct ImageFile {
   BytesView bytes;
   std::string ending;
 };
 ImageFile image_file(const RecordView& record, Bytes& made);
 
-// A sample ready to be written.
+// A sample that is ready to be written.
 struct ReadySample {
-  RecordView record;  // for a tree: only its id
-  std::string name;   // its name in the source
+  RecordView record;  // record of the sample; for a tree only the id is set
+  std::string name;   // name of the sample in its source
   Bytes made;
   ImageFile file;
-  std::optional<std::filesystem::path> same_file;  // a file with these bytes, to link to
+  // File with the same bytes, to which a link can be made.
+  std::optional<std::filesystem::path> same_file;
 };
 
-// Writes samples into a folder, in the order in which they come. Not thread-safe; some writers use
-// TBB's threads.
-// Tar files are written by libarchive (datasets/tar_file_writer.h), PNGs by libpng
-// (decode/encode.h).
+// Writes samples of an export into a folder, in the order in which they come. Not thread-safe; some
+// writers use TBB's threads. Tar files are written by libarchive (datasets/tar_file_writer.h), PNGs
+// by libpng (decode/encode.h).
 class SampleWriter {
  public:
   virtual ~SampleWriter() = default;
@@ -56,7 +56,7 @@ class SampleWriter {
   std::uint64_t bytes_ = 0;
 };
 
-// Formats: see export.h. `manifest` must outlive the writers.
+// Writers for the formats of an export, see export.h. `manifest` must outlive them.
 std::unique_ptr<SampleWriter> make_folder_writer(std::filesystem::path root, FolderPlan plan,
                                                  Link link);
 std::unique_ptr<SampleWriter> make_tree_writer(std::filesystem::path root, const Manifest& manifest,

@@ -11,30 +11,30 @@
 
 namespace winnow::pipeline {
 
-// Class weights of a loss. Empty: all equal.
+// Weights of classes in the loss. Empty: all classes have weight 1.
 struct ClassWeights {
-  bool balanced = false;               // every class has the same total weight
-  std::map<std::string, double> of{};  // by name; default 1
+  bool balanced = false;               // all classes get the same total weight
+  std::map<std::string, double> of{};  // weight by class name; 1 if not listed
   bool none() const noexcept { return !balanced && of.empty(); }
 };
 inline constexpr double kMostClassWeight = 1e6;
 
-// Parses "balanced", or the path of a CSV file of lines class,weight, with or without that header.
-// Errors  UsageError: no such file; naming the line: not two fields, a repeated class, a weight
-//         outside [0, kMostClassWeight]. SystemError: unreadable.
+// Parses "balanced", or reads a CSV file with lines class,weight, with or without that header.
+// Errors  UsageError: no such file; or, naming the line, not two fields, a repeated class, a weight
+//         outside [0, kMostClassWeight]. SystemError: the file cannot be read.
 ClassWeights parse_class_weights(const std::string& text);
 
-// The factor of each class. Balanced: n / (k * n_c), as in scikit-learn, with n samples, n_c of
-// class c, and k classes that occur; 1 for classes that do not. Samples with several labels or none
-// do not count.
+// The weight factor of each class. Balanced: n / (k * n_c), as in scikit-learn, with n samples, n_c
+// of them of class c, and k classes that occur; 1 for other classes. Samples with several labels,
+// or with none, are not counted.
 // Errors  UsageError for an unknown class name.
 std::vector<double> class_factors(const ClassWeights& weights, const SampleLabels& labels,
                                   const std::vector<std::string>& classes);
 
-// Multiplies each sample's weight by the factor of its class; samples with several labels or none
-// are unchanged. Samples with weight 0 are left out: their class is ignored.
-// labels  Of samples.ids.
-// Errors  UsageError if nothing is left.
+// Multiplies the weight of each sample by the factor of its class. Samples with several labels, or
+// with none, are unchanged. Samples whose weight becomes 0 are removed.
+// labels  labels of samples.ids
+// Errors  UsageError if no sample is left.
 SampleSet weigh_classes(const SampleSet& samples, const SampleLabels& labels,
                         const std::vector<double>& factors);
 

@@ -20,37 +20,42 @@ class Cache;
 // One sample to load, and what determines its augmentation.
 struct Request {
   SampleId id = 0;
-  std::uint32_t epoch = 0;  // or another number that grows each time the sample comes, see Sampler
-  float weight = 1;         // 0: padding; nothing is read, pixels are zero and the id is ~0
-  // Not part of the batch, but the sample before it in the global batch of which this is a part.
-  // Last of the requests, for recipes that mix samples.
+  // Epoch, or another number that grows each time the sample is drawn, see Sampler.
+  std::uint32_t epoch = 0;
+  float weight = 1;  // loss weight; 0: padding, for which nothing is read: zero pixels, id ~0
+  // True for the sample before this part of a global batch, which is loaded only to be mixed with
+  // the part's first sample. Must be the last request; only for recipes that mix samples.
   bool partner = false;
 };
 
-// The requests of one batch.
+// The samples of one batch, and where their records are.
 struct Planned {
-  std::vector<Request> requests = {};  // empty: neither this batch nor a later one exists
-  // For each request a pack (shard_format.h) with its record, valid until the next batch is
-  // planned; an empty pack: read from the cache. No packs: read all from the cache.
+  // Samples to load; empty: the batch does not exist, nor any later one.
+  std::vector<Request> requests = {};
+  // For each request a pack (shard_format.h) with the sample's record, valid until the next batch
+  // is planned; an empty pack: read the record from the cache. No packs at all: read all from the
+  // cache.
   std::vector<BytesView> packs = {};
 };
 
-// Decides what a loader loads.
+// Decides which samples a loader loads, and fetches records that are elsewhere.
 class Planner {
  public:
   virtual ~Planner() = default;
-  // Called for batches 0, 1, 2 ..., each once, in order, by one thread at a time.
+  // Plans one batch. Called once for each of the batches 0, 1, 2 ..., in order, by one thread at a
+  // time.
   virtual Planned plan(std::uint64_t batch) = 0;
-  // From any thread: a waiting plan(), and every later one, returns at once, perhaps by throwing.
+  // Makes a waiting plan(), and every later one, return at once or throw. Callable from any thread.
   virtual void stop() noexcept {}
-  // Returns when nothing that plan() started is running any more.
+  // Waits until everything that plan() started has ended.
   virtual void settle() {}
-  // Bytes of records received from other machines for planned batches. From any thread.
+  // Bytes of records received from other machines for planned batches. Callable from any thread.
   virtual std::uint64_t received_bytes() const noexcept { return 0; }
-  virtual std::uint64_t sent_bytes() const noexcept { return 0; }  // sent to others, likewise
+  // Bytes sent to others; any thread.
+  virtual std::uint64_t sent_bytes() const noexcept { return 0; }
 };
 
-// Properties of the data set for loading.
+// Properties of the data set that loading needs.
 struct DataTraits {
   Levels levels{};
   std::vector<std::int32_t> label_of{};  // new label for each label of the cache; empty: unchanged
@@ -59,51 +64,53 @@ struct DataTraits {
 struct LoadOptions {
   Geometry geometry;
   Recipe recipe = Recipe::kNone;
-  std::uint64_t seed = 0;  // for augmentation and the choice of variants
-  int threads = 1;         // for reading, decoding and augmenting
-  int batches_ahead = 2;   // prepared while the caller computes
+  std::uint64_t seed = 0;  // seed for augmentation and the choice of variants
+  int threads = 1;         // threads that read, decode and augment
+  int batches_ahead = 2;   // batches to prepare while the caller computes
   DataTraits data{};
-  std::uint64_t first_batch = 0;  // number of the global batch, for what is drawn once per batch
-  // Called when a Loader begins and ends blocking its caller.
+  // Number of the first global batch, which selects random numbers that are drawn once per batch.
+  std::uint64_t first_batch = 0;
+  // Clock for waited_seconds(). Called when a Loader begins and ends blocking its caller.
   std::function<std::chrono::steady_clock::time_point()> clock = &std::chrono::steady_clock::now;
 };
 
-// Reads, decodes and augments one batch for `requests`, in their order, in parallel. The result
-// does not depend on the number of threads.
+// Reads, decodes and augments the samples of one batch in parallel, in the order of `requests`. The
+// result does not depend on the number of threads.
 //
-// Variants  Of a sample stored in variants it takes variant_at() of options.seed, epoch and id, and
-//           applies the recipe to it.
-// Mixing    A recipe that mixes samples uses mix_of() of options.seed and first_batch; padding is
-//           not allowed then. Parts of a global batch, each loaded with its partner, equal the
-//           parts of the whole.
+// Variants  If augmented variants of a sample are stored, variant_at() chooses one by options.seed,
+//           epoch and id, and the recipe is applied to it.
+// Mixing    A recipe that mixes samples uses mix_of() with options.seed and first_batch. Padding is
+//           not allowed then. A part of a global batch that is loaded with its partner is equal to
+//           the same rows of the whole batch.
 // Threads   Thread-safe. Starts its threads each time: use a Loader for consecutive batches.
 // Errors    Error for a record that cannot be decoded, FormatError for a damaged one: the first of
 //           the batch, with id, shard and name in the source. UsageError for invalid options.
 Batch load_batch(const Cache& cache, const std::vector<Request>& requests,
                  const LoadOptions& options);
 
-// Prepares batches on a thread of its own, at most options.batches_ahead. Plans them on that
-// thread, too: the batch planned as i is number options.first_batch + i. The cache must outlive the
+// Loads batches in advance, at most options.batches_ahead, on a thread of its own, which also calls
+// the planner. Planned batch i is global batch options.first_batch + i. The cache must outlive the
 // loader. next() and settle() are for one thread at a time.
 class Loader {
  public:
   Loader(const Cache& cache, LoadOptions options, std::shared_ptr<Planner> planner);
-  // Loads all records from the cache. `plan` returns Planned::requests.
+  // Loads all records from the cache. `plan` returns the requests of a batch, as Planned::requests.
   Loader(const Cache& cache, LoadOptions options,
          std::function<std::vector<Request>(std::uint64_t)> plan);
-  ~Loader();  // abandons what is being prepared, within the time of one sample
+  ~Loader();  // abandons batches in preparation, within the time of one sample
 
-  // Returns the next batch; empty at the end. Rethrows errors of planning or preparing it, after
-  // the batches before it, and again on every later call. waited_seconds() grows by the time this
-  // blocked.
-  // used  A batch that is no longer needed; its memory is reused, because fresh memory costs as
-  //       much as filling it.
+  // Returns the next batch; empty at the end. Errors while planning or preparing a batch are
+  // rethrown after all batches before it, and by every later call. The time it waits is added to
+  // waited_seconds().
+  // used  a batch that is no longer needed; its memory is reused, because fresh memory costs as
+  //       much as filling it
   Batch next(Batch used = {});
   double waited_seconds() const noexcept;
-  std::uint64_t received_bytes() const noexcept;  // by the planner, including batches ahead
+  // Bytes the planner received, also for batches ahead.
+  std::uint64_t received_bytes() const noexcept;
   std::uint64_t sent_bytes() const noexcept;
-  // Returns when nothing is planned or prepared until the next call of next(). The number of
-  // planned batches then depends on the calls of next() only.
+  // Waits until nothing is being planned or prepared; work goes on with the next call of next().
+  // The number of planned batches then depends on the calls of next() alone.
   void settle();
 
  private:

@@ -9,18 +9,19 @@
 
 namespace winnow::pipeline {
 
-// A pseudo-random permutation of [0, n), a pure function of (seed, epoch). O(1) state.
-// Method  A Feistel network over the next even power of two (at least 2^8, because fewer are not
-//         uniform), with cycle walking (Black and Rogaway 2002) and rounds keyed by Philox. From n
-//         = 64 on an index walks at most four times on average.
-// The values define what a seed means: never change them.
+// A pseudo-random permutation of [0, n) as a pure function of seed and epoch. Needs O(1) memory.
+// Method  A Feistel network over the next even power of two (at least 2^8, because fewer values are
+//         not uniform), with cycle walking (Black and Rogaway 2002) and rounds keyed by Philox.
+//         From n = 64 on an index walks at most four times on average.
+// Stable  The values define the meaning of a seed: never change them.
 class EpochOrder {
  public:
-  // UsageError if n is 0. `use` and `part` select permutations other than those of the epochs.
+  // Throws UsageError if n is 0. `use` and `part` select permutations for other uses than epochs.
   EpochOrder(std::uint64_t n, std::uint64_t seed, std::uint32_t epoch,
              RandomUse use = RandomUse::kOrder, std::uint32_t part = 0);
-  std::uint64_t operator[](std::uint64_t index) const noexcept;  // index < n
-  std::uint64_t index_of(std::uint64_t value) const noexcept;    // the inverse; value < n
+  std::uint64_t operator[](std::uint64_t index) const noexcept;  // value at an index below n
+  // Index of a value below n: the inverse.
+  std::uint64_t index_of(std::uint64_t value) const noexcept;
 
  private:
   std::uint64_t mixed(std::uint32_t round, std::uint64_t half) const noexcept;
@@ -34,7 +35,8 @@ class EpochOrder {
 };
 
 // Training data as one stream: the permutations of epochs 0, 1, 2 ... one after the other. Global
-// batch b is positions [b*B, (b+1)*B), so no batch is short, and none depends on ranks.
+// batch b has positions [b*B, (b+1)*B), so that no batch is short, and none depends on the number
+// of ranks.
 // Errors  UsageError if n is 0.
 struct StreamSample {
   std::uint32_t epoch;
@@ -43,16 +45,16 @@ struct StreamSample {
 std::vector<StreamSample> stream(std::uint64_t n, std::uint64_t seed, std::uint64_t begin,
                                  std::uint64_t count);
 
-// Which of `count` (>= 1) things that take turns has turn number `turn`, from 0. In each block of
-// `count` turns each has one, in an order that is a pure function of (seed, block, id, use). 0 if
-// `count` is 1. Takes time proportional to `count`.
+// Which of `count` (>= 1) items is used in turn number `turn`, counted from 0. In each block of
+// `count` turns every item is used once, in an order that is a pure function of (seed, block, id,
+// use). 0 if `count` is 1. Takes time proportional to `count`.
 int turn_at(std::uint64_t seed, std::uint64_t turn, SampleId id, int count, RandomUse use);
 
-// The variant of a sample that an epoch uses: by turn_at() with RandomUse::kVariant.
+// Which stored variant of a sample an epoch uses: turn_at() with RandomUse::kVariant.
 int variant_at(std::uint64_t seed, std::uint32_t epoch, SampleId id, int variants);
 
-// The contiguous range [first, second) of rank r when `parts` are divided equally; counts differ by
-// at most one.
+// The contiguous range [first, second) of `parts` items for one rank, if all ranks get equally
+// many; counts differ by at most one.
 // Errors  UsageError for a rank outside [0, ranks) or negative parts.
 std::pair<std::int64_t, std::int64_t> share(std::int64_t parts, int rank, int ranks);
 

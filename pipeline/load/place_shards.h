@@ -11,51 +11,55 @@
 #include "pipeline/load/dataset.h"
 #include "pipeline/store/manifest.h"
 
-// Decides from where each machine of a job reads the records of its cache.
+// Decides from where each machine of a job reads the records of the cache.
 namespace winnow::pipeline {
 
-// How the machines of a job divide a cache.
+// How the machines of a job divide the cache between them.
 struct MachineOptions {
-  int replicas = 1;           // copies in the memory of all machines together
-  int partitions = 0;         // number of partitions to divide by; 0: by blocks of the shards
-  int ranks_per_machine = 0;  // 0: actual machines; else this many ranks are treated as a machine
+  int replicas = 1;  // copies of the cache that the memory of all machines holds together
+  // Number of partitions to divide the samples by; 0: divide by blocks of the shards.
+  int partitions = 0;
+  // 0: as on the actual machines; else this many ranks are treated as one machine.
+  int ranks_per_machine = 0;
 };
 
-// The nodes, held shards, parts and partitions of a placement; empty if each machine holds
-// everything. `node_of` is the machine of each rank. Pure.
+// Computes which parts each machine holds: nodes, held shards, parts and partitions of a placement.
+// Empty if each machine holds everything. `node_of`: the machine of each rank. Pure.
 Placement divide_shards(const Manifest& manifest, const MachineOptions& options,
                         std::vector<int> node_of);
 
-// When shards are copied.
+// When shards are copied into memory.
 enum class CopyWhen {
-  kNeeded,       // if they are on a network file system, from which they must not be mapped
-  kNotInMemory,  // if they are not in memory already
+  kNeeded,       // if they are on a network file system, where mapping them is unsafe
+  kNotInMemory,  // unless they are in memory already
   kAlways,
 };
 
 struct PlaceOptions {
-  CopyOptions copy = {};  // its shards, partitions and ids are ignored
+  CopyOptions copy = {};  // options of the copy; shards, partitions and ids in it are ignored
   CopyWhen when = CopyWhen::kNeeded;
   MachineOptions machines = {};
-  std::size_t segment_bytes = std::size_t{128} << 20;  // limit of what a rank exchanges at once
+  std::size_t segment_bytes = std::size_t{128} << 20;  // most bytes that a rank exchanges at once
 };
 
 struct PlacedShards {
-  std::optional<ShardCopy> copy;  // nullopt: read from the cache itself
+  std::optional<ShardCopy> copy;  // copy in memory; nullopt: shards are read from the cache itself
   Placement placement;
-  std::uint64_t given_bytes = 0;  // sent between machines, in all
+  std::uint64_t given_bytes = 0;  // bytes sent between machines, all machines together
   double giving_seconds = 0;
 };
 
-// Loads a pinned copy of all shards, or of its part, into each machine's memory. Collective.
-// Machines without the cache get it from those that have it (pipeline/copies/peer_copy.h).
-// Errors  As ShardCopy::get() and share_cache().
+// Copies the shards, or this machine's part of them, into each machine's memory and pins the copy
+// there. Collective. Machines without the cache get it from those that have it
+// (pipeline/copies/peer_copy.h).
+// Errors  as ShardCopy::get() and share_cache()
 PlacedShards load_shards(const std::filesystem::path& cache, const PlaceOptions& options,
                          comm::Communicator& comm);
 
-// Decides where shards are read: from a copy, which is loaded if need be, or in place. Collective;
-// processes of one machine share a copy. Machines without the cache get it from those that have it.
-// Errors  UsageError if there are such machines and copies are made only when kNeeded.
+// Decides whether shards are read from the cache or from a copy in memory, and makes the copy if
+// needed. Collective; processes of one machine share a copy. Machines without the cache get it from
+// those that have it.
+// Errors  UsageError if there are such machines, and copies are made only when kNeeded
 PlacedShards place_shards(const std::filesystem::path& cache, const PlaceOptions& options,
                           comm::Communicator& comm);
 

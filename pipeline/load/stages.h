@@ -13,19 +13,21 @@
 
 namespace winnow::pipeline {
 
-// Runs each step of a loader alone, with the same threads and order, for measurements. Every call
-// processes all requests once, in batches. The cache must outlive it.
+// Runs each stage of a loader alone (reading, decoding, augmenting), with the same threads and
+// order, to measure its speed. Every call processes all requests once, in batches. The cache must
+// outlive this object.
 class LoadStages {
  public:
   LoadStages(const Cache& cache, std::vector<Request> requests, LoadOptions options,
              std::size_t batch);
 
-  bool encoded() const noexcept { return encoded_; }  // whether there is something to decode
+  // Whether records are encoded images, which must be decoded.
+  bool encoded() const noexcept { return encoded_; }
 
   void read();     // finds the records and checks them, as Cache does
-  void decode();   // decodes records; after read()
-  void augment();  // augments decoded pixels; of encoded records a few hundred are used repeatedly
-  void copy();     // only copies the payloads of raw pixels into batches
+  void decode();   // decodes the records; call read() before
+  void augment();  // augments decoded pixels; of encoded records only a few hundred, repeatedly
+  void copy();     // only copies the stored raw pixels into batches
 
  private:
   void for_each(const std::function<void(std::size_t request, std::size_t slot)>& work);
@@ -41,14 +43,14 @@ class LoadStages {
   std::vector<std::uint8_t> pixels_;  // pixels of two batches
 };
 
-// Images per second of each step alone; 0: there is no such step.
+// Speed of each stage of loading alone, in images per second; 0: there is no such stage.
 struct StageRates {
   double read = 0;
   double decode = 0;
   double augment = 0;
 };
 
-// One sentence about what limits a loader with `rate` images per second.
+// One sentence about which stage limits a loader that loads `rate` images per second.
 std::string bottleneck(double rate, const StageRates& alone);
 
 }  // namespace winnow::pipeline

@@ -6,7 +6,7 @@
 
 namespace winnow::pipeline {
 
-// Selects the variant that a request uses.
+// Returns the function that picks which stored variant of a sample a request uses.
 inline PickVariant variant_of(const Request& request, std::uint64_t seed) {
   return [request, seed](int variants) {
     return variant_at(seed, request.epoch, request.id, variants);

@@ -4,8 +4,8 @@
 
 namespace winnow::pipeline {
 
-// While it lives, TBB uses at most this many threads of the process, including the calling one; 0:
-// no limit. If several live, the smallest applies.
+// Limits TBB to this many threads of the process, including the calling one, while the object
+// lives; 0: no limit. If several such objects live, the smallest limit applies.
 class WorkerLimit {
  public:
   explicit WorkerLimit(int threads);
