@@ -7,11 +7,11 @@
 
 namespace winnow::pipeline {
 
-// The 8-bit samples of a BMP that read_header() accepted: gray; B, G, R; or B, G, R, A if `header`
-// has alpha.
+// Decodes a BMP that read_header() accepted to 8-bit samples: gray; B, G, R; or B, G, R, A if
+// `header` has alpha. Thread-safe.
 // Supported  Palettes (1, 4, 8 bits, also run-length encoded), masks (16, 32 bits), plain (16, 24,
 //            32 bits). Others are unsupported.
-// Errors     StoppedError; `stop` is asked at every row. Thread-safe.
+// Errors     StoppedError; `stop` is asked at every row.
 // Source     Microsoft, "Bitmap Storage".
 Expected<Samples, DecodeError> read_bmp(BytesView encoded, const Header& header,
                                         const StopRequested& stop);

@@ -8,7 +8,7 @@ namespace winnow::pipeline {
 
 inline constexpr int kCaptionHeightPx = 12;  // height of a line of text
 
-// The width of a line in pixels.
+// The width in pixels of a line of text as write_caption() draws it.
 int caption_width_px(std::string_view text);
 
 // Draws a line of black text into an image of 3 channels, with its upper left corner at (x, y), cut

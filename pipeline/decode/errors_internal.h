@@ -9,7 +9,7 @@
 
 namespace winnow::pipeline {
 
-// Makers of errors, by kind.
+// Functions that make a DecodeError of each kind.
 
 inline DecodeError truncated(std::string detail) {
   return {DecodeError::Kind::kTruncated, std::move(detail)};

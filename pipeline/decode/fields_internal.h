@@ -7,8 +7,8 @@
 
 namespace winnow::pipeline {
 
-// Reads unsigned integers anywhere in a file, in either byte order; 0 beyond its end. Use has() to
-// check for required bytes.
+// Reads unsigned integers at any offset of a file, in its byte order; 0 beyond the end. has() tells
+// whether bytes exist.
 class Fields {
  public:
   Fields(BytesView bytes, bool big_endian) : bytes_(bytes), big_endian_(big_endian) {}

@@ -6,13 +6,13 @@
 
 namespace winnow::pipeline {
 
-// Samples of a picture as its file has them, rows packed without padding: gray; B, G, R; or B, G,
-// R, A. Owned; what a sample is before it is written is not said.
+// Samples of a picture as its file has them, in rows without padding: gray; B, G, R; or B, G, R, A.
+// Owned. Samples are uninitialized before they are written.
 struct Samples {
   int height_px = 0;
   int width_px = 0;
   int channels = 0;
-  int sample_bytes = 1;  // 1, or 2 in this machine's order
+  int sample_bytes = 1;  // bytes per sample: 1, or 2 in this machine's byte order
   std::unique_ptr<std::uint8_t[]> bytes{};
 
   Samples() = default;

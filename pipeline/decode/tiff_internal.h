@@ -10,15 +10,15 @@
 
 namespace winnow::pipeline {
 
-// The header of a TIFF from its first directory, as libtiff reads it. Checks that all strips or
+// Reads the header of a TIFF from its first directory, as libtiff does. Checks that all strips or
 // tiles exist.
 //
-// Errors       libtiff might read it differently: a tag that affects size or memory occurs twice,
-//              is no SHORT or LONG, or has several values instead of one.
+// Errors       libtiff might read the file differently: a tag that affects size or memory occurs
+//              twice, is not SHORT or LONG, or has several values instead of one.
 // Unsupported  Compressions whose data can claim any size (libjbig exits the process when out of
 //              memory). Samples of more than 16 bits. More than `most_blocks` strips or tiles.
-//              Anything slow between two checks for stop: sides of more than 2^20 pixels, and more
-//              than 2^25 pixels that libtiff decodes at once.
+//              Anything slow between two checks for a request to stop: sides of more than 2^20
+//              pixels, and more than 2^25 pixels that libtiff decodes at once.
 Expected<Header, DecodeError> tiff_header(const EncodedBytes& encoded,
                                           std::uint64_t most_blocks = 65'536);
 
@@ -26,7 +26,7 @@ Expected<Header, DecodeError> tiff_header(const EncodedBytes& encoded,
 // Thread-safe; prints nothing.
 //
 // Alpha        As for the other decoders (samples.h); that of 16-bit gray is always dropped.
-// Orientation  The picture is turned by its own.
+// Orientation  The TIFF's orientation tag is applied.
 // Errors       libtiff cannot decode a strip or tile completely, or reports that it continued
 //              without a part of it. Its other messages about pixels become the picture's warning.
 // Stop         hooks.stop is asked every few rows; StoppedError.
@@ -34,8 +34,9 @@ Expected<DecodedImage, DecodeError> decode_tiff(BytesView encoded, const Header&
                                                 const std::optional<Matte>& matte,
                                                 const DecodeHooks& hooks);
 
-// The pixels of decode_tiff() by rows, not yet turned: a strip, some rows of it, or a row of tiles
-// at a time. kTooLarge if these, with libtiff's working memory, exceed the limit.
+// Opens a TIFF to read the pixels of decode_tiff() by rows, before the orientation is applied: a
+// strip, some rows of it, or a row of tiles at a time. kTooLarge if these, with libtiff's working
+// memory, exceed the limit.
 Expected<std::unique_ptr<PictureRows>, DecodeError> open_tiff_rows(
     const EncodedBytes& encoded, const Header& header, const std::optional<Matte>& matte,
     const RowLimits& limits);

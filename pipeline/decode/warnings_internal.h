@@ -6,7 +6,8 @@
 
 namespace winnow::pipeline {
 
-// Records a decoder's warnings, if there are any.
+// Records the warnings of a decoder in the image: the first, and their number. None if `count` is
+// 0.
 inline void note_warnings(DecodedImage& image, std::string first, int count) {
   if (count == 0) return;
   image.damage = Damage::kWarning;

@@ -9,7 +9,7 @@ namespace winnow::pipeline {
 
 enum class WebpOrder { kRgb, kBgra };
 
-// Destination of a WebP's samples, rows without padding.
+// Where the samples of a WebP are written, in rows without padding.
 struct WebpTarget {
   int height_px;
   int width_px;
@@ -17,8 +17,8 @@ struct WebpTarget {
   std::uint8_t* samples;
 };
 
-// Decodes a WebP that read_header() accepted, by libwebp, because OpenCV cannot be stopped. An
-// error if the size is another one. Thread-safe; prints nothing.
+// Decodes a WebP that read_header() accepted, by libwebp, because OpenCV cannot be stopped. Returns
+// an error if the image's size is not that of `to`. Thread-safe; prints nothing.
 // Errors  StoppedError; `stop` is asked about every two million pixels.
 std::optional<DecodeError> read_webp(BytesView encoded, const WebpTarget& to,
                                      const StopRequested& stop);

@@ -8,7 +8,7 @@
 
 namespace winnow::pipeline {
 
-// Bytes held now, and the maximum so far, over several gates. Thread-safe.
+// Counts the bytes that several gates hold now, and the maximum so far. Thread-safe.
 class ByteMeter {
  public:
   void add(std::uint64_t bytes) noexcept;
@@ -20,13 +20,14 @@ class ByteMeter {
   std::atomic<std::uint64_t> peak_{0};
 };
 
-// A budget of bytes in flight. Requests are granted in order of arrival, so that a large one is not
-// overtaken for ever. One larger than the whole budget is granted alone. Thread-safe.
+// Limits the bytes of data in flight. Requests are granted in the order in which they arrive, so
+// that a large one is not overtaken for ever. One larger than the whole budget is granted alone.
+// Thread-safe.
 class ByteGate {
  public:
   ByteGate(std::uint64_t budget_bytes, ByteMeter& meter) : budget_(budget_bytes), meter_(&meter) {}
 
-  // Granted bytes, returned on destruction. Must not outlive its gate.
+  // Bytes granted by a gate; the destructor returns them. Must not outlive the gate.
   class Credit {
    public:
     Credit() noexcept = default;
@@ -41,8 +42,9 @@ class ByteGate {
 
     void shrink_to(std::uint64_t bytes) noexcept;  // no effect if it holds less
     // Both do nothing if it holds more, and neither waits.
-    void grow_to(std::uint64_t bytes) noexcept;      // may exceed the budget
-    bool try_grow_to(std::uint64_t bytes) noexcept;  // false, without a change, if it does not fit
+    void grow_to(std::uint64_t bytes) noexcept;  // may exceed the budget
+    // False, without a change, if the bytes do not fit.
+    bool try_grow_to(std::uint64_t bytes) noexcept;
     std::uint64_t bytes() const noexcept { return bytes_; }
 
    private:
@@ -53,11 +55,11 @@ class ByteGate {
     std::uint64_t bytes_ = 0;
   };
 
-  // Blocks until granted. To avoid deadlock, a thread must not wait here while it holds a credit of
-  // this gate, nor of a gate whose waiters hold credits of this one.
+  // Blocks until the bytes are granted. To avoid a deadlock, a thread must not wait here while it
+  // holds a credit of this gate, or of a gate whose waiters hold credits of this one.
   Credit acquire(std::uint64_t bytes);
-  Credit none() noexcept { return {this, 0}; }  // an empty credit, to be grown
-  std::uint64_t waiting();                      // number of threads in acquire()
+  Credit none() noexcept { return {this, 0}; }  // a credit of 0 bytes, to be grown
+  std::uint64_t waiting();                      // number of threads that wait in acquire()
 
  private:
   bool fits(std::uint64_t bytes) const noexcept {

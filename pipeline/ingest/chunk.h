@@ -24,35 +24,38 @@
 
 namespace winnow::pipeline {
 
-// The result of one ChunkPlan; for records of a base, only the packs.
+// The result of one ChunkPlan: rows and packs. For records that are reused from a base cache, only
+// packs.
 struct Chunk {
   ChunkPlan plan;
   std::vector<LedgerRow> ledger;
   dedup::Fingerprints fingerprints;
   Tally tally;
-  std::uint64_t oriented = 0;     // inputs with an EXIF orientation other than upright
-  std::uint64_t transparent = 0;  // inputs whose alpha was dropped
+  std::uint64_t oriented = 0;     // number of inputs with an EXIF orientation other than upright
+  std::uint64_t transparent = 0;  // number of inputs whose alpha channel was dropped
   std::vector<Pack> packs;
-  StageTimes times;          // for decoding, fingerprinting and packing
-  std::exception_ptr error;  // thrown while it was made
+  StageTimes times;          // times of decoding, fingerprinting and packing
+  std::exception_ptr error;  // exception thrown while the chunk was made
 };
 
-// The parallel part of an ingest: decodes, fingerprints and packs. Thread-safe.
+// The parallel part of an ingest: decodes, fingerprints and packs inputs. Thread-safe.
 class ChunkMaker {
  public:
-  // UsageError for hashes that are unknown or repeated. `sources` and `gates` must outlive it.
+  // Throws UsageError for hashes that are unknown or repeated. `sources` and `gates` must outlive
+  // it.
   ChunkMaker(std::span<const PlacedSource> sources, const IngestOptions& options, Gates& gates);
 
-  // Makes a chunk from `read`, the result of reading `plan`. `check` is called before each input;
-  // its exception ends the chunk.
-  // Errors  Error if an input that was left out has no readable representative.
+  // Makes a chunk from `read`, the result of reading the inputs of `plan`. `check` is called before
+  // each input; an exception of it ends the chunk.
+  // Errors  Error if an input was left out as a duplicate, but the one that represents it cannot be
+  //         read
   Chunk make(const ChunkPlan& plan, ReadChunk read, const std::function<void()>& check = {}) const;
-  // Refills a pack that was not kept, from the source. Waits for no gate, so it may exceed their
-  // budgets. Error if an input has changed.
+  // Makes the bytes of a pack again, which were not kept in memory, from the source. Waits for no
+  // gate, so memory may exceed their budgets. Throws Error if an input has changed.
   void make_again(const Chunk& chunk, Pack& pack) const;
 
   dedup::Fingerprints empty_fingerprints() const;
-  // Size of one input's pixels; 0 if it cannot be read.
+  // The size in bytes of one input's pixels; 0 if it cannot be read.
   struct PixelSize {
     std::uint64_t bytes = 0;
     int channels = 0;
@@ -60,13 +63,13 @@ class ChunkMaker {
   PixelSize pixel_size(std::size_t source, std::uint64_t position) const;
 
  private:
-  // Fingerprints and packs an input.
+  // Fingerprints and packs one input.
   void take_in(Chunk& chunk, const Place& place, Readable& input, ScratchPool::Scratch& scratch,
                Packer& packer, Stopwatch& watch) const;
-  // Also updates the tally.
+  // Appends the fingerprints of one input, and counts it in the tally.
   void append_fingerprints(Chunk& chunk, const Place& place, const Readable& input,
                            dedup::HashMemory& memory) const;
-  // Records an input that cannot be used.
+  // Records an input that cannot be used in its ledger row.
   void book(LedgerRow& row, const Place& place, Refused refused) const;
 
   std::span<const PlacedSource> sources_;
@@ -75,7 +78,7 @@ class ChunkMaker {
   StoredForm form_;
   const LeftOut* left_out_;
   bool thumbnails_;
-  std::vector<SampleId> stand_ins_;  // representatives of those left out; ascending
+  std::vector<SampleId> stand_ins_;  // ids that represent inputs left out as duplicates, ascending
   std::vector<dedup::HashKind> hashes_;
   Gates& gates_;
   mutable ScratchPool scratch_;

@@ -13,27 +13,28 @@ namespace winnow::pipeline {
 
 struct Estimate {
   std::uint64_t inputs = 0;
-  std::uint64_t input_bytes = 0;  // as listed
-  double seconds = 0;             // estimated time of ingest()
-  std::uint64_t cache_bytes = 0;  // size of shards, fingerprints and ledger
-  StageTimes times;               // measured on the sample
+  std::uint64_t input_bytes = 0;  // bytes of all inputs, by the listing
+  double seconds = 0;             // estimated duration of ingest()
+  std::uint64_t cache_bytes = 0;  // estimated size of shards, fingerprints and ledger
+  StageTimes times;               // times of the stages for the sampled inputs
   std::uint64_t sampled_inputs = 0;
-  double sampled_seconds = 0;  // time that the sample took
+  double sampled_seconds = 0;  // duration of ingesting the sample
 };
 
-// Predicts the cost of ingest() of `sources` into `out` with `options`, from ingests of some
-// inputs, in pieces spread evenly over all. Two runs separate the fixed cost from the cost per
-// input. They use a cache of their own beside `out`, which is removed.
-// Assumes that the source answers as for the sample, whether from memory or disk, and that the
-// cache's disk keeps its initial speed.
-// Errors  As ingest(), but what exists at `out` is ignored.
+// Estimates the cost of ingest() with these arguments by ingesting some inputs, in pieces spread
+// evenly over all. Two runs of different size separate the fixed cost from the cost per input. They
+// use a temporary cache beside `out`.
+//
+// Assumes  that the source remains as fast as for the sample, whether from memory or disk, and that
+//          the cache's disk keeps its initial speed
+// Errors   As ingest(), but what exists at `out` is ignored.
 Estimate estimate_ingest(std::span<const IngestSource> sources, const std::filesystem::path& out,
                          const IngestOptions& options);
 
-// A subset of the inputs of a source, as a source.
+// A subset of the inputs of a source, as a source of its own.
 class SampleSource final : public datasets::Source {
  public:
-  // Positions must ascend. `whole` must outlive it.
+  // `positions` of inputs in `whole` must ascend. `whole` must outlive this object.
   SampleSource(const datasets::Source& whole, std::vector<std::uint64_t> positions);
 
   std::string_view format() const noexcept override { return whole_.format(); }
@@ -52,11 +53,12 @@ class SampleSource final : public datasets::Source {
   datasets::Listing entries_;
 };
 
-// 0 .. count - 1 in an order of which every run of consecutive elements is evenly spread. Pure.
+// The numbers 0 .. count - 1 in such an order that every run of consecutive elements is evenly
+// spread. Pure.
 std::vector<std::size_t> spread_order(std::size_t count);
 
-// Extrapolates the time of a run from two runs of different size: seconds are a constant plus a
-// part proportional to `work`. Pure.
+// Extrapolates the time of a run from two runs of different size. Assumes a constant plus a part
+// proportional to `work`. Pure.
 struct TimedWork {
   double work = 0;
   double seconds = 0;

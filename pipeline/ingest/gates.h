@@ -6,10 +6,10 @@
 
 namespace winnow::pipeline {
 
-// The limits of bytes in flight. Readers wait for `encoded`; makers, which hold some of it, for
-// `pixels`. A holder therefore always makes progress (ByteGate).
-// Nobody ever waits for `kept`: its bytes are returned by the writer, which may have to wait for a
-// maker.
+// The limits on bytes in flight during an ingest. Reader threads wait for `encoded`. Threads that
+// decode hold some of it and wait for `pixels`. Thus whoever holds bytes always makes progress
+// (ByteGate). No thread waits for `kept`: its bytes are returned by the writer, which may have to
+// wait for a decoding thread.
 struct Gates {
   explicit Gates(std::uint64_t bytes)
       : scratch_bytes(bytes / 8 * 3),
@@ -17,13 +17,13 @@ struct Gates {
         pixels(bytes / 8 * 3, meter),
         kept(bytes / 4, meter) {}
 
-  // Limit of memory kept for later images, in addition.
+  // Limit of memory that is kept for reuse by later images, in addition to the gates.
   const std::uint64_t scratch_bytes;
 
   ByteMeter meter;
-  ByteGate encoded;  // encoded inputs in progress
-  ByteGate pixels;   // decoded pixels
-  ByteGate kept;     // packs, finished or being made, until they are written
+  ByteGate encoded;  // bytes of encoded inputs
+  ByteGate pixels;   // bytes of decoded pixels
+  ByteGate kept;     // bytes of packs, from when they are begun until they are written
 };
 
 }  // namespace winnow::pipeline

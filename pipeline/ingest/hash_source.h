@@ -13,28 +13,28 @@
 
 namespace winnow::pipeline {
 
-// The hashes of one input, or the reason why there are none.
+// The hash codes of one input, or the reason why there are none.
 struct HashedInput {
-  std::uint64_t position = 0;  // in the listing
-  int height_px = 0;           // size of the full picture
+  std::uint64_t position = 0;  // position of the input in the listing
+  int height_px = 0;           // size of the whole picture at full scale
   int width_px = 0;
-  std::vector<dedup::HashCode> codes;  // one for each hash; empty if there is a problem
+  std::vector<dedup::HashCode> codes;  // one code per hash; empty if there is a problem
   std::string problem;
 };
 
 struct HashSourceOptions {
   DecodeSettings decode{};
-  int scale = 1;         // at which pictures are decoded, as for decode()
-  int threads = 0;       // TBB workers; 0: TBB's default
-  int readers = 64;      // maximum number of reading threads; as many as needed
-  StopRequested stop{};  // asked before each input
+  int scale = 1;         // scale at which pictures are decoded, as for decode()
+  int threads = 0;       // threads of TBB; 0: TBB's default
+  int readers = 64;      // most reading threads; no more are started than needed
+  StopRequested stop{};  // is asked before each input
 };
 
-// Reads every input with threads of its own, decodes and hashes them with TBB workers, and passes
-// results to `take` in the order of the listing, one at a time, on any of these threads.
-// Memory  One image and about 32 MiB of encoded data a thread, and the codes of a few hundred
-//         inputs.
-// Errors  What reading the source and `take` throw; StoppedError.
+// Hashes every input of a source. Its own threads read; TBB's threads decode and hash. `take` gets
+// results in the order of the listing, one at a time, on any of these threads.
+// Memory  one image and about 32 MiB of encoded data per thread, and the codes of a few hundred
+//         inputs
+// Errors  what reading the source and `take` throw; StoppedError
 void hash_source(const datasets::Source& source, std::span<const dedup::HashKind> hashes,
                  const HashSourceOptions& options,
                  const std::function<void(const HashedInput&)>& take);

@@ -18,7 +18,7 @@
 
 namespace winnow::pipeline {
 
-// An input's position in the listing of its source.
+// An input, by its position in the listing of its source.
 struct Place {
   const PlacedSource& in;
   std::uint64_t position;
@@ -28,32 +28,33 @@ struct Place {
 };
 std::string in_words(const Place& place);  // "input 'cat/1.jpg'"
 
-// A readable input in memory.
+// A readable input in memory, decoded.
 struct Readable {
-  Bytes encoded;      // empty if the source holds raw pixels
-  Image image;        // decoded, at the scale of the hashes
-  int height_px = 0;  // full size
+  Bytes encoded;      // encoded bytes; empty if the source holds raw pixels
+  Image image;        // decoded image at the scale of the hashes
+  int height_px = 0;  // height of the picture at full scale
   int width_px = 0;
-  std::optional<Image> smaller;  // the image stored in its place; without pixels if it is `encoded`
-  int variants = 1;              // number of variants stacked in it
-  std::string warning;           // from the decoder; empty: none
-  int orientation = 1;           // from EXIF
-  Image alpha = {};              // at the image's scale; empty: opaque
-  bool is_multiplied = false;    // as in DecodedImage
+  // Downscaled image to store instead; without pixels if its encoded form is in `encoded`.
+  std::optional<Image> smaller;
+  int variants = 1;            // number of augmented variants stacked in `smaller`
+  std::string warning;         // warning of the decoder; empty: none
+  int orientation = 1;         // EXIF orientation, 1 to 8
+  Image alpha = {};            // alpha channel at the scale of `image`; empty: opaque
+  bool is_multiplied = false;  // colours are premultiplied by alpha, see DecodedImage
   ByteGate::Credit pixel_credit;
 };
 
-// An input that cannot be used.
+// An input that cannot be used, and why.
 struct Refused {
   Fate fate;
   std::string reason;
 };
 
-Refused refused(const DecodeError& error);  // with its ledger class
+Refused refused(const DecodeError& error);  // with the ledger outcome (Fate) of the error
 
-Hash128 file_hash(const Readable& input);  // hash of its bytes, or of raw pixels
+Hash128 file_hash(const Readable& input);  // hash of the input's bytes, or of its raw pixels
 
-// Accounts for the memory of an input's pixels.
+// Reserves memory for the pixels of an input; may block.
 using TakePixels = std::function<ByteGate::Credit(std::uint64_t bytes)>;
 
 // Decodes inputs, or says why that is impossible. Thread-safe.
@@ -61,10 +62,11 @@ class InputLoader {
  public:
   explicit InputLoader(const IngestOptions& options);
 
-  // `buffer` as in decode(). Throws Error for pixels that do not fit their size, and StoppedError.
+  // Decodes one input. `buffer` as in decode(). Throws Error for pixels that do not fit their size,
+  // and StoppedError.
   Expected<Readable, Refused> load(const Place& place, ReadResult read, const TakePixels& take,
                                    Image buffer = {}) const;
-  int scale() const noexcept { return scale_; }  // at which encoded inputs are decoded
+  int scale() const noexcept { return scale_; }  // scale at which encoded inputs are decoded
 
  private:
   Expected<Readable, Refused> load_pixels(const Place& place, Image image,
@@ -76,8 +78,8 @@ class InputLoader {
   StopRequested stop_;
   int scale_;
   bool with_variants_;
-  // Bytes that variants and their making take, besides the image itself. Waited for together with
-  // the image, because many variants may take more than any image.
+  // Bytes that augmented variants and their making take, in addition to the image. Reserved
+  // together with the image, because many variants may take more than any image.
   std::uint64_t variants_room_;
 };
 

@@ -11,25 +11,26 @@
 
 namespace winnow::pipeline {
 
-// One value of a shard. If there was no room to keep its bytes until they are written, `pack` is
-// empty and the writer makes it again from the source.
+// One value of a shard: a pack of records. If there was no room to keep its bytes until they are
+// written, `pack` is empty and the writer makes it again from the source.
 struct Pack {
   struct Item {
     std::uint64_t position = 0;
-    std::size_t row = 0;  // in the chunk's fingerprints; not for records of a base
+    std::size_t row = 0;  // row in the chunk's fingerprints; unused for records of a base cache
   };
   std::vector<Item> items;
   Bytes pack;
   ByteGate::Credit credit;
 };
 
-// Size of a record in a pack of its own: header, directory, padding.
+// The size in bytes of a record in a pack of its own: header, directory, padding.
 std::uint64_t pack_bytes(const RecordView& record);
 
-// Gathers consecutive small records into packs; each large one gets its own.
+// Gathers consecutive small records into packs; each large record gets its own.
 class Packer {
  public:
-  // Packs that do not fit `kept` are not kept. Both must outlive it.
+  // Packs go to `out`. Those for which `kept` has no room are not kept in memory. Both must outlive
+  // this object.
   Packer(std::vector<Pack>& out, ByteGate& kept) : out_(out), kept_(kept), credit_(kept.none()) {}
 
   void add(const RecordView& record, Pack::Item item);  // `record` is not needed afterwards
@@ -44,8 +45,8 @@ class Packer {
   ByteGate& kept_;
   ByteGate::Credit credit_;
   std::vector<Pack::Item> items_;
-  std::vector<RecordView> records_;  // records of items_, while all are kept
-  std::vector<Bytes> payloads_;      // owned data of these views, because inputs are released
+  std::vector<RecordView> records_;  // records of items_, while all of them are kept
+  std::vector<Bytes> payloads_;  // data of these records, owned here because inputs are released
   std::vector<std::vector<std::int32_t>> labels_;
   PackCutter cutter_;
   bool kept_all_ = true;

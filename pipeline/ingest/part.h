@@ -15,19 +15,19 @@
 
 namespace winnow::pipeline {
 
-// The state of one finished shard. While a cache is being made, the folder `parts` has one file a
-// shard, with the ledger rows and fingerprints of its inputs. An interrupted ingest therefore
-// continues after its finished shards, and needs no rows of shards in memory.
+// The state of one finished shard. While a cache is being made, its folder `parts` has one file per
+// shard, with the ledger rows and fingerprints of the shard's inputs. So an interrupted ingest
+// continues after its finished shards, and need not hold their rows in memory.
 struct Part {
-  ShardInfo info;  // `file` is empty if nothing is stored
+  ShardInfo info;  // entry of the shard in the manifest; `file` is empty if nothing is stored
   Tally tally;
   FateCounts fates{};
   Remarks remarks{};
-  dedup::FingerprintWriter::Size size;  // size of its fingerprints
+  dedup::FingerprintWriter::Size size;  // size of the shard's fingerprints
 
   std::uint64_t inputs() const noexcept;
-  // Inputs that the system could not deliver. Because it may now, a part with such inputs is made
-  // again.
+  // Number of inputs that the system could not deliver, as after an I/O error. Because it may now,
+  // a part with such inputs is made again.
   std::uint64_t unreadable() const noexcept {
     return fates[static_cast<std::size_t>(Fate::kUnreadable)];
   }
@@ -35,11 +35,11 @@ struct Part {
 
 std::filesystem::path parts_folder(const CachePaths& paths);
 
-// Writes a part's file. `key` identifies the source's listing and the options.
+// Writes the file of a part. `key` identifies the source's listing and the options.
 class PartWriter {
  public:
   PartWriter(const CachePaths& paths, const std::string& shard, const std::string& key);
-  // Appends the next inputs, and the fingerprints of the readable ones.
+  // Appends the ledger rows of the next inputs, and the fingerprints of those that are readable.
   void append(const std::vector<LedgerRow>& ledger, const dedup::Fingerprints& fingerprints);
   void finish(const Part& part);  // durable
 
@@ -51,8 +51,8 @@ class PartWriter {
   std::uint64_t bytes_ = 0;
 };
 
-// Reads a part. nullopt unless it exists, is sound, has this key, and its shard is in place. Here
-// and below, `shard` is its shard_name().
+// Reads a part. nullopt unless it exists, is undamaged, has this key, and its shard's file exists.
+// Here and below, `shard` is a shard_name().
 std::optional<Part> read_part(const CachePaths& paths, const std::string& shard,
                               const std::string& key);
 
@@ -61,8 +61,8 @@ std::optional<Part> read_part(const CachePaths& paths, const std::string& shard,
 using TakeRows = std::function<void(const std::string&, const dedup::Fingerprints&)>;
 void for_each_piece(const CachePaths& paths, const std::string& shard, const TakeRows& take);
 
-// Durable; the part need not exist. Call it before writing a shard whose part was rejected:
-// otherwise the new file could come to match the old part.
+// Removes a part durably; it need not exist. Call it before writing a shard whose part was
+// rejected: otherwise the new file could happen to match the old part.
 void remove_part(const CachePaths& paths, const std::string& shard);
 
 }  // namespace winnow::pipeline

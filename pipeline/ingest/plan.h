@@ -17,17 +17,19 @@ namespace winnow::pipeline {
 
 class Cache;
 
-// Sizes of inputs, by position, that replace the listed ones.
+// Sizes of inputs that replace the sizes in the listing, by position.
 using OtherBytes = std::map<std::uint64_t, std::uint64_t>;
 
-// A source with its place in a cache.
+// A source of an ingest, with its number and labels in the cache.
 struct PlacedSource {
   const datasets::Source* source = nullptr;
   std::uint32_t ordinal = 0;
   SourceInfo info;
-  std::vector<std::int32_t> training_labels;  // for its classes; empty: unchanged
-  std::span<const SampleId> left_out{};       // ids of its inputs that are not read, ascending
-  // The cache whose records are reused, except for the ids `again` (ascending); null: none.
+  // Label in the cache for each class of the source; empty: unchanged.
+  std::vector<std::int32_t> training_labels;
+  // Ids of inputs that are duplicates and are not read, ascending.
+  std::span<const SampleId> left_out{};
+  // A cache whose records are reused, except for the ids `again` (ascending); null: none.
   const Cache* base = nullptr;
   std::span<const SampleId> again{};
   const OtherBytes* other_bytes = nullptr;
@@ -53,63 +55,62 @@ struct PlacedSource {
   }
 };
 
-// A source with its manifest entry, which requires reading the whole listing.
+// A source with its manifest entry. Making the entry requires reading the whole listing.
 struct DescribedSource {
   const datasets::Source* source = nullptr;
   SourceInfo info;
 };
 DescribedSource describe(const IngestSource& source);
-// Whether name, format and listing are equal.
+// Whether two sources have equal name, format and listing.
 bool is_same(const SourceInfo& a, const SourceInfo& b) noexcept;
 
-// The listing hash of SourceInfo, computed with these other sizes.
+// The listing hash of SourceInfo, computed with other sizes of some inputs.
 std::string listing_hash(const datasets::Source& source, const OtherBytes& other_bytes = {});
 
-// The index in `classes` of each of `names`. Missing classes are appended. Empty if no index
-// changes.
+// The index in `classes` of each of `names`. Classes that are missing are appended to `classes`.
+// Returns an empty list if every index is as in `names`.
 std::vector<std::int32_t> map_classes(std::span<const std::string> names,
                                       std::vector<std::string>& classes);
 
-// Assigns to sources the next ordinals of `manifest`, and adds them, their inputs and their classes
-// to it. A class with a known name keeps its training label; others get the next labels, so
+// Gives sources the next numbers in `manifest`, and adds them, their inputs and their classes to
+// it. A class with a known name keeps its training label; new classes get the next labels, so that
 // existing labels never change.
-// Errors  UsageError for more sources than ids allow.
+// Errors  UsageError for more sources than ids allow
 std::vector<PlacedSource> place_sources(std::vector<DescribedSource> sources, Manifest& manifest);
 std::vector<PlacedSource> place_sources(std::span<const IngestSource> sources, Manifest& manifest);
 
-// The inputs of a shard: positions [begin, end) of one source.
+// The inputs of one shard: positions [begin, end) of one source.
 struct ShardPlan {
-  std::size_t source = 0;  // index among the placed sources
-  std::size_t number = 0;  // index among the shards of its source
+  std::size_t source = 0;  // index of the source among the placed sources
+  std::size_t number = 0;  // number of the shard among those of its source
   std::uint64_t begin = 0;
   std::uint64_t end = 0;
 };
 
-// The name of files and parts: "00007" for the first source of a cache, "2-00007" for the third.
+// The name of a shard's files: "00007" for the first source of a cache, "2-00007" for the third.
 std::string shard_name(const PlacedSource& source, const ShardPlan& shard);
 
-// Divides the sources into shards by input bytes, before anything is opened. Pure.
+// Divides the sources into shards by the bytes of inputs, before any input is opened. Pure.
 std::vector<ShardPlan> plan_shards(std::span<const PlacedSource> sources,
                                    std::uint64_t shard_bytes);
 
 // The inputs of one task, which reads, decodes and packs them: positions [begin, end) of one
-// source, within one shard.
-// The boundaries, and with them those of packs and transactions, depend on the listing, `store` and
-// the variants only.
+// source, within one shard. Where tasks begin and end depends on the listing, `store` and the
+// variants only, and so do packs and transactions.
 struct ChunkPlan {
   std::size_t shard = 0;  // index among the planned shards
   std::size_t source = 0;
   std::uint64_t begin = 0;
   std::uint64_t end = 0;
-  std::uint64_t input_bytes = 0;  // as listed, without inputs that are not read
+  std::uint64_t input_bytes = 0;  // bytes by the listing, without inputs that are not read
   bool ends_shard = false;
 };
 
 inline constexpr std::uint64_t kChunkEntries = 256;
-// Limit for these inputs, if all were training images.
+// Most bytes of augmented variants in a chunk, if all its inputs were training images.
 inline constexpr std::uint64_t kChunkVariantBytes = 4u << 20;
 
-// Input bytes of a chunk. Decoded pixels are several times larger.
+// Most bytes of inputs in a chunk. Decoded pixels are several times larger.
 constexpr std::uint64_t chunk_bytes(Store store) noexcept {
   return store == Store::kRaw ? 1u << 20 : 2u << 20;
 }

@@ -13,24 +13,23 @@
 
 namespace winnow::pipeline {
 
-// XXH3-128 of height, width, channels and pixels, followed by the alpha of an image that is not
-// opaque.
+// XXH3-128 of height, width, channels and pixels, followed by alpha if the image is not opaque.
 Hash128 hash_pixels(const Image& image, const Image& alpha = {});
 
-// Everything computed from an image's pixels.
+// Everything that an ingest computes from an image's pixels.
 struct Prints {
   Hash128 pixel_hash;
   ChannelSums sums;
   float sharpness = 0;
   float quality = 0;
-  dedup::Measures measures;          // without the orientation
-  std::vector<std::uint64_t> codes;  // codes of the hashes, one after the other
-  Image thumbnail;                   // if requested
+  dedup::Measures measures;          // measures for issues, without the orientation
+  std::vector<std::uint64_t> codes;  // codes of all hashes, one after the other
+  Image thumbnail;                   // thumbnail, if requested
 };
 
-// Computes all row by row, in one pass, because reading a large picture from memory takes longer
-// than most computations.
-// thumbnail  Its size, or 0 x 0.
+// Computes everything row by row in one pass, because reading a large picture from memory takes
+// longer than most of the computations.
+// thumbnail  size of the thumbnail; 0 x 0: none
 // alpha      One channel of the image's size; empty: opaque. It is part of the pixel hash.
 //            Everything else, except the sums, is computed from the picture on gray
 //            (compose_on_gray).

@@ -11,8 +11,8 @@
 
 namespace winnow::pipeline {
 
-// Reuses the memory of images that are no longer needed, because fresh pages cost more than filling
-// them. The total of kept and lent memory is limited. Thread-safe.
+// Keeps the memory of images that are no longer needed for reuse, because fresh pages cost more
+// than filling them. Limits the total of kept and lent memory. Thread-safe.
 class ScratchPool {
  public:
   struct Scratch {
@@ -23,12 +23,12 @@ class ScratchPool {
     }
   };
 
-  // For one thread; must not outlive its pool.
+  // Memory lent to one thread, until the loan is destroyed. Must not outlive its pool.
   class Loan : public Scratch {
    public:
     explicit Loan(ScratchPool& pool) : Scratch(pool.take()), pool_(pool), counted_(bytes()) {}
     ~Loan() { pool_.give(std::move(*this), counted_); }
-    // Call it between two images: releases memory beyond the limit.
+    // Releases memory beyond the pool's limit. Call it between two images.
     void settle() { counted_ = pool_.recount(*this, counted_); }
     Loan(const Loan&) = delete;
     Loan& operator=(const Loan&) = delete;
@@ -48,7 +48,7 @@ class ScratchPool {
     kept_.pop_back();
     return scratch;
   }
-  // Returns the bytes that now count.
+  // Updates the count of bytes for lent memory, and returns the new count.
   std::uint64_t recount(Scratch& scratch, std::uint64_t counted) noexcept {
     const std::lock_guard lock(mutex_);
     bytes_ -= counted;
@@ -69,7 +69,7 @@ class ScratchPool {
   const std::uint64_t most_bytes_;
   std::mutex mutex_;
   std::vector<Scratch> kept_;
-  std::uint64_t bytes_ = 0;  // kept or lent
+  std::uint64_t bytes_ = 0;  // bytes of all memory that is kept or lent
 };
 
 }  // namespace winnow::pipeline

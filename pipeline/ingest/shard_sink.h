@@ -14,13 +14,13 @@
 
 namespace winnow::pipeline {
 
-// Writes shards and their parts one after the other. Sealing a shard (sync, block hashes, part)
-// overlaps with writing the next one. Not thread-safe, but may be called from any thread. `shard`
-// is its shard_name().
+// Writes shards and their parts (finished states) one after the other. Sealing a shard (sync, block
+// hashes, part) overlaps with writing the next one. Not thread-safe, but may be called from any
+// thread. `shard` is a shard_name().
 class ShardSink {
  public:
-  // beside  Write under the names of rewritten shards (shard_file.h); their parts record these
-  //         names.
+  // beside  write shards under the names of rewritten shards (shard_file.h); their parts record
+  //         these names
   ShardSink(CachePaths paths, std::string key, bool beside = false)
       : paths_(std::move(paths)), key_(std::move(key)), beside_(beside) {}
   ~ShardSink();
@@ -28,17 +28,17 @@ class ShardSink {
   ShardSink& operator=(const ShardSink&) = delete;
 
   // Writes packs, with ascending keys, in one transaction. The first call with a new name begins
-  // the shard. Because transactions affect the file's bytes, the caller must divide them by a fixed
-  // rule.
+  // the shard. Because transactions affect the file's bytes, the caller must divide packs into
+  // calls by a fixed rule.
   void put(const std::string& shard, const std::vector<lmdb::Writer::Entry>& packs);
-  // Likewise appends the rows of its inputs. Every shard has some.
+  // Appends the ledger rows and fingerprints of the shard's inputs. Every shard has some.
   void add(const std::string& shard, const std::vector<LedgerRow>& ledger,
            const dedup::Fingerprints& fingerprints);
   // Ends the shard. `part` is complete except for the shard's file, bytes and block_hashes, which
   // stay empty if nothing was put.
   void end_shard(const std::string& shard, Part part);
   void finish();  // waits until all shards are sealed
-  // Sealed shards; valid after finish().
+  // Number of sealed shards; valid after finish().
   std::size_t finished() const noexcept { return finished_; }
 
  private:

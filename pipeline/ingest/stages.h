@@ -9,18 +9,18 @@
 
 namespace winnow::pipeline {
 
-// The stages of an ingest, in the order of an input. Decoding, fingerprinting and packing share the
-// TBB workers; reading and writing have their own threads.
+// The stages of an ingest, in the order in which an input passes them. Decoding, fingerprinting and
+// packing share TBB's threads; reading and writing have their own.
 enum class Stage { kRead, kDecode, kFingerprint, kPack, kWrite };
 inline constexpr std::size_t kStageCount = 5;
 
 struct StageTimes {
   struct One {
-    double busy_seconds = 0;  // sum over its threads
+    double busy_seconds = 0;  // time that the stage's threads worked, summed
     int threads = 0;
   };
-  std::array<One, kStageCount> stages{};  // by Stage
-  double wall_seconds = 0;                // from the first input to the last shard
+  std::array<One, kStageCount> stages{};  // times of each stage, by Stage
+  double wall_seconds = 0;                // duration from the first input to the last shard
 
   One& operator[](Stage stage) noexcept { return stages[static_cast<std::size_t>(stage)]; }
   const One& operator[](Stage stage) const noexcept {
@@ -31,15 +31,16 @@ struct StageTimes {
 
 std::string_view stage_name(Stage stage) noexcept;  // "read", "decode", ...
 
-// The share of the wall time in which its threads worked, 0 to 1. Pure, like the functions below.
+// The share of the wall time in which the threads of a stage worked, 0 to 1. Pure, like the
+// functions below.
 double busy_share(const StageTimes& times, Stage stage) noexcept;
-// The limiting stage: the busiest of readers, workers and writer; among the workers' stages, the
-// longest.
+// The stage that limits the speed: that of the busiest among readers, TBB's threads and writer; for
+// TBB's threads their longest stage.
 Stage slowest(const StageTimes& times) noexcept;
-// One sentence about it, with numbers and advice.
+// One sentence about the limiting stage, with numbers and advice.
 std::string bottleneck(const StageTimes& times);
 
-// Seconds since its construction, or since the last lap.
+// Measures seconds since its construction, or since the last call of lap().
 class Stopwatch {
  public:
   double lap() noexcept {

@@ -8,8 +8,8 @@
 
 namespace winnow::pipeline {
 
-// The form in which a shard stores an input: its bytes, its pixels, or something made from these.
-// Thread-safe.
+// Makes the form in which a shard stores an input: the input's bytes, its pixels, or an image made
+// from these. Thread-safe.
 class StoredForm {
  public:
   explicit StoredForm(const IngestOptions& options)
@@ -17,7 +17,7 @@ class StoredForm {
 
   // Makes the stored form, if it differs from the input. Call it after fingerprinting.
   void make(const Place& place, Readable& input) const;
-  // `input` (after make()) and `labels` must outlive the record.
+  // The record of an input after make(). `input` and `labels` must outlive the record.
   RecordView record_of(const Place& place, const Readable& input,
                        std::span<const std::int32_t> labels) const;
 
