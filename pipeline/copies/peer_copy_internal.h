@@ -7,7 +7,7 @@
 
 namespace winnow::pipeline {
 
-// The first giver's list of files, as text. Parsing throws FormatError naming `where`.
+// The list of a cache's other files as text. Parsing throws FormatError naming `where`.
 std::string to_json(const std::vector<SharedCache::File>& files);
 std::vector<SharedCache::File> parse_files(const std::string& text, const std::string& where);
 

@@ -5,12 +5,12 @@
 #include <optional>
 #include <vector>
 
-// Plans which rank gives what to whom, if some ranks of a job have a cache and others need files of
-// it. Pure: every rank plans the same, so none needs to ask another.
+// Plans which rank sends which files to which rank, if only some ranks of a job have a cache. Pure:
+// every rank computes the same plan, so that no communication is needed.
 namespace winnow::pipeline {
 
-// Bytes [begin, begin + bytes) of a file that one rank reads and another writes; both may be the
-// same rank.
+// Bytes [begin, begin + bytes) of a file that one rank (the giver) reads and another (the taker)
+// writes. Both may be the same rank.
 struct GivenBlock {
   int giver = 0;
   int taker = 0;
@@ -22,23 +22,23 @@ struct GivenBlock {
 };
 
 struct GivingPlan {
-  std::vector<std::uint64_t> bytes = {};  // size of each file
-  // For each rank the files it needs, ascending.
+  std::vector<std::uint64_t> bytes = {};  // size of each file in bytes
+  // For each rank, the numbers of the files it needs, ascending.
   std::vector<std::vector<std::uint32_t>> takes = {};
   std::vector<int> givers = {};  // ranks that have the files, ascending
-  std::uint32_t of_first = 0;    // files from this number on are given by the first giver
-  std::uint64_t most_bytes = 0;  // limit of what a rank gives, and of what it takes, at once
+  std::uint32_t of_first = 0;    // files from this number on are sent by the first giver only
+  std::uint64_t most_bytes = 0;  // most bytes that a rank sends, and that it receives, in a round
 };
 
-// Enumerates the blocks of a plan, round by round. Files are divided into blocks of kBlockBytes; an
-// empty one is an empty block. Each taker gets its files in order, each from beginning to end.
-// A rank that has the files takes them from itself; for others, the least busy giver of the round
-// gives. A round has at least one block, however large.
+// Divides a plan into rounds of blocks. Files are divided into blocks of kBlockBytes; an empty file
+// is an empty block. Each taker gets its files in order, each from beginning to end. A rank that
+// has the files takes them from itself; to others, the giver that has sent least in the round
+// sends. A round has at least one block, however large.
 class GivingRounds {
  public:
   explicit GivingRounds(GivingPlan plan);
 
-  std::vector<GivenBlock> next();  // empty: finished
+  std::vector<GivenBlock> next();  // blocks of the next round; empty: finished
 
  private:
   struct Place {
@@ -50,11 +50,11 @@ class GivingRounds {
   int giver_of(const GivenBlock& block, const std::vector<std::uint64_t>& given) const;
 
   GivingPlan plan_;
-  std::vector<Place> places_;  // by rank
+  std::vector<Place> places_;  // next block for each rank
 };
 
-// The layout of a round's blocks in what `rank` sends and receives: offsets as for
-// Communicator::start_all_to_all(), blocks of a part in the order of the round.
+// Where the blocks of a round are in the buffers that `rank` sends and receives. Offsets are as for
+// Communicator::start_all_to_all(); blocks for one rank are in the order of the round.
 struct GivenParts {
   struct Piece {
     GivenBlock block;
@@ -62,8 +62,9 @@ struct GivenParts {
   };
   std::vector<Piece> sent = {};
   std::vector<Piece> received = {};
-  std::vector<std::size_t> sent_offsets = {};      // one for each rank, and the end
-  std::vector<std::size_t> received_offsets = {};  // one for each rank, and the end
+  std::vector<std::size_t> sent_offsets = {};  // byte offset for each receiving rank, and the end
+  // Byte offset from each sending rank, and the end.
+  std::vector<std::size_t> received_offsets = {};
 };
 GivenParts lay_out(const std::vector<GivenBlock>& round, int rank, int ranks);
 

@@ -8,7 +8,7 @@
 
 namespace winnow::pipeline {
 
-// Sums over all pixels, by channel; a gray image only has the first.
+// Sums of values over all pixels, by channel; a gray image has only the first channel.
 struct ChannelSums {
   std::array<std::uint64_t, 3> sum{};
   std::array<std::uint64_t, 3> sum_of_squares{};
@@ -23,7 +23,7 @@ struct ChannelSums {
   friend bool operator==(const ChannelSums&, const ChannelSums&) = default;
 };
 
-// Exact sums of an image with 1 or 3 channels.
+// Computes the exact sums of an image with 1 or 3 channels.
 ChannelSums sum_channels(ImageView image);
 
 }  // namespace winnow::pipeline

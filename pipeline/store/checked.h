@@ -9,15 +9,15 @@
 
 namespace winnow::pipeline {
 
-// Remembers which parts of some bytes have matched their checksums, for bytes that do not change
-// afterwards, such as those of a file in memory. Parts below 512 bytes are not remembered, because
-// checking is cheap; it takes one bit for each 512 bytes. Thread-safe.
+// Remembers which parts of some bytes matched their checksums. The bytes must not change, like
+// those of a file in memory. Parts below 512 bytes are not remembered, because checking them is
+// cheap. Needs one bit of memory per 512 bytes. Thread-safe.
 class CheckedBytes {
  public:
   explicit CheckedBytes(BytesView all)
       : all_(all), words_((all.size() / kSlotBytes + kWordBits) / kWordBits) {}
 
-  // Whether `part`, which lies in these bytes, was remembered. Parts must not overlap.
+  // Whether `part` of the bytes was remembered. Parts must not overlap.
   bool has(BytesView part) const noexcept {
     return is_long(part) && (word(part).load(std::memory_order_relaxed) & bit(part)) != 0;
   }
@@ -29,7 +29,7 @@ class CheckedBytes {
   static constexpr std::size_t kSlotBytes = 512;
   static constexpr std::size_t kWordBits = 64;
 
-  // No two long parts begin in one slot.
+  // Whether a part is remembered: no two parts this long begin in one slot of 512 bytes.
   static bool is_long(BytesView part) noexcept { return part.size() >= kSlotBytes; }
   std::size_t slot(BytesView part) const noexcept {
     return static_cast<std::size_t>(part.data() - all_.data()) / kSlotBytes;

@@ -9,23 +9,24 @@
 
 namespace winnow::pipeline {
 
-// Some samples of a cache.
+// A choice of samples of a cache.
 struct Choice {
-  std::vector<std::size_t> rows;  // ascending rows of the table
-  // The selection row of each of these rows; empty without a selection.
+  std::vector<std::size_t> rows;  // rows of the fingerprint table, ascending
+  // The row in the selection of each chosen sample; empty without a selection.
   std::vector<std::size_t> decisions;
 };
 
-// Throws FormatError unless the selection has exactly the samples of the table (which has ids):
-// only then do its rows apply to the table's. Pure.
+// Throws FormatError unless the selection has exactly the samples of the table (which has ids), so
+// that their rows correspond. Pure.
 void check_is_of(const dedup::Selection& selection, const dedup::Fingerprints& table);
 
-// The samples used in `split`, or all, according to `selection` if there is one. Removed samples
-// (weight 0) only with `removed_too`. `table` has ids and splits. Throws as check_is_of(). Pure.
+// Chooses the samples of `split`, or all, by the splits of `selection` if it is not null. Removed
+// samples (weight 0) only with `removed_too`. `table` has ids and splits. Throws as check_is_of().
+// Pure.
 Choice choose(const dedup::Fingerprints& table, std::optional<Split> split,
               const dedup::Selection* selection, bool removed_too);
 
-// Sets the splits of a table to those of the selection. Throws likewise.
+// Sets the splits of a table to those of the selection. Throws as check_is_of().
 void apply_splits(const dedup::Selection& selection, dedup::Fingerprints& table);
 
 }  // namespace winnow::pipeline

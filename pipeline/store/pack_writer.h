@@ -11,19 +11,20 @@
 
 namespace winnow::pipeline {
 
-// Writes a shard from which records were left out: packs the remaining ones into transactions by
-// the rules of docs/formats/shard.md. Not thread-safe. Throws as pack_records() and lmdb::Writer.
+// Writes a shard that has only some records of another one: divides them into packs and
+// transactions by the rules of docs/formats/shard.md. Not thread-safe. Throws as pack_records() and
+// lmdb::Writer.
 class PackWriter {
  public:
   explicit PackWriter(const std::filesystem::path& shard) : writer_(shard) {}
 
-  // Ids must ascend. The data of the record's views must live until finish().
+  // Adds a record. Ids must ascend. The data of its views must live until finish().
   void put(const RecordView& record) {
     if (cutter_.ends_before(record.payload.size())) close_pack();
     pack_.push_back(record);
   }
 
-  // Must be the last call. The caller syncs the folder.
+  // Completes the shard. Must be the last call. The caller syncs the folder.
   void finish() {
     if (!pack_.empty()) close_pack();
     commit();
@@ -47,7 +48,7 @@ class PackWriter {
 
   lmdb::Writer writer_;
   PackCutter cutter_;
-  std::vector<RecordView> pack_;  // the current one
+  std::vector<RecordView> pack_;  // records of the current pack
   std::vector<lmdb::Writer::Entry> transaction_;
   std::uint64_t bytes_ = 0;  // size of the current transaction
 };

@@ -4,13 +4,13 @@
 
 namespace winnow::pipeline {
 
-// Which of `partitions` equal parts a sample belongs to, from 0. Uses a hash of its id, so that
-// parts do not resemble the order of ingest. `partitions` is 1 to 2^31 - 1.
-// Pure, and never changes, because it defines what a seed means. The partitions of 2 n are halves
-// of those of n.
+// Which of `partitions` equal parts a sample belongs to, counted from 0. Depends on a hash of its
+// id, so that parts do not resemble the order of ingest. `partitions` is 1 to 2^31 - 1. Pure.
+// Never change it, because it defines the meaning of seeds. The partitions of 2 n are halves of
+// those of n.
 int partition_of(SampleId id, int partitions) noexcept;
 
-// Partitions [begin, end) of `of`, or the ids in them. By default all.
+// A range of partitions: [begin, end) of `of`, and the ids in them. Default: all.
 struct Partitions {
   int begin = 0;
   int end = 1;

@@ -8,18 +8,19 @@
 
 namespace winnow::pipeline {
 
-// The file of the shard named "00007": "shards/00007.mdb", relative to the cache; and the reverse.
+// The file of the shard named "00007": "shards/00007.mdb", relative to the cache; and the name of a
+// shard by its file.
 std::string shard_file(const std::string& shard);
 std::string shard_name(const ShardInfo& shard);
 
-// added_shard_file(): where a rewritten shard waits between the moment that the manifest names it
-// and the moment that it is moved there; named by the hash of its blocks. path_of(): where its
-// bytes are now.
+// added_shard_file() is the temporary file of a rewritten shard, from when the manifest names the
+// shard until the file is moved to its final path; named by the hash of its blocks. path_of() is
+// where the shard's bytes are now.
 std::string added_shard_file(const ShardInfo& shard);
 std::filesystem::path path_of(const CachePaths& paths, const ShardInfo& shard);
 
-// Fills in bytes and block_hashes of info.file, which must have been written and synced, and syncs
-// its folder.
+// Sets bytes and block_hashes of `info` by its file, which must have been written and synced. Syncs
+// the file's folder.
 // Errors  SystemError.
 void measure_shard(const CachePaths& paths, ShardInfo& info);
 

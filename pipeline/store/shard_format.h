@@ -41,13 +41,14 @@ namespace winnow::pipeline {
 // The payload of a record with variants is their raw pixels, one after another. The checksum at its
 // beginning then covers [8, begin of the payload), so that reading one variant needs no other.
 //
-// docs/formats/shard.md describes the same format for people without this source.
-inline constexpr std::uint16_t kRecordVersion = 2;  // the newest one that can be read
+// docs/formats/shard.md describes the same format for readers without this source.
+inline constexpr std::uint16_t kRecordVersion = 2;  // newest version that can be read
 inline constexpr std::size_t kRecordHeaderBytes = 40;
 
-enum class Coding : std::uint8_t { kRaw = 0, kEncoded = 1 };  // stored on disk: never renumber
+// How a record's payload is coded. Stored on disk: never renumber.
+enum class Coding : std::uint8_t { kRaw = 0, kEncoded = 1 };
 
-// A record to be written (views of the writer's data) or being read (views of the shard).
+// A record of one sample, to be written (views of the writer's data) or read (views of the shard).
 struct RecordView {
   SampleId id = 0;
   Split split = Split::kNone;
@@ -58,40 +59,40 @@ struct RecordView {
   std::span<const std::int32_t> labels;  // indices into the manifest's classes
   std::string_view group;
   BytesView payload;  // raw: HWC pixels of all variants; encoded: the user's bytes
-  int variants = 1;   // number in the payload; several are always raw
+  int variants = 1;   // number of augmented variants in the payload; several are always raw
 };
 
-// Chooses a variant of a record: 0 to variants - 1.
+// Chooses which of a record's augmented variants is read: 0 to variants - 1.
 using PickVariant = std::function<int(int variants)>;
 inline constexpr auto first_variant = [](int /*variants*/) { return 0; };
 
-// Packs one or more records with ascending ids into one value, a multiple of 8 bytes. Throws Error
-// if a field does not fit its width, or a raw payload has not variants * height * width * channels
-// bytes.
+// Packs one or more records with ascending ids into one LMDB value, a multiple of 8 bytes. Throws
+// Error if a field does not fit its width, or a raw payload does not have variants * height * width
+// * channels bytes.
 Bytes pack_records(std::span<const RecordView> records);
 
-// A single record as a pack: its size, and the pack written to a span of that size. Throws as
-// pack_records().
+// The size of a pack with a single record, and writing such a pack to a span of that size. Throws
+// as pack_records().
 std::size_t packed_bytes(const RecordView& record);
 void pack_record(const RecordView& record, std::span<std::byte> out);
 
-// Calls `take` with each id of a pack and packed_bytes() of its record (with variants: for any one
-// of them). Only reads headers, and only checks the directory; throws FormatError naming `where`.
+// Calls `take` with each id of a pack and packed_bytes() of its record (with variants: of any one
+// of them). Reads only headers, and checks only the directory. Throws FormatError naming `where`.
 void for_each_packed_size(BytesView pack, const std::string& where,
                           const std::function<void(SampleId id, std::size_t bytes)>& take);
 
-// Calls `take` with each id of a pack and the labels of its record, likewise.
+// Calls `take` with each id of a pack and the labels of its record. Reads and checks as
+// for_each_packed_size().
 void for_each_labels(
     BytesView pack, const std::string& where,
     const std::function<void(SampleId id, std::span<const std::int32_t> labels)>& take);
 
-// Finds record `id` in a pack, and verifies its checksum. `found` is false if the pack has no such
-// id.
-// pack     Must be 8-byte aligned.
-// pick     Called if there are several variants: only the chosen one is read, verified and
-//          returned.
-// checked  Of bytes that include the pack: parts it remembers are not verified again.
-// Errors   FormatError naming `where` if what is read is damaged or too new.
+// Finds record `id` in a pack, and verifies its checksum. `found` is false if the pack does not
+// have the id.
+// pack     must be 8-byte aligned
+// pick     called if there are several variants: only the chosen one is read, verified and returned
+// checked  for bytes that include the pack: parts it remembers are not verified again
+// Errors   FormatError naming `where` if what is read is damaged or too new
 struct FoundRecord {
   bool found = false;
   RecordView record;
@@ -99,7 +100,7 @@ struct FoundRecord {
 FoundRecord find_record(BytesView pack, SampleId id, const std::string& where,
                         const PickVariant& pick = {}, CheckedBytes* checked = nullptr);
 
-// All records of a pack, each verified, as is the directory.
+// All records of a pack. Checksums of the records and of the directory are verified.
 std::vector<RecordView> unpack_records(BytesView pack, const std::string& where);
 
 }  // namespace winnow::pipeline
