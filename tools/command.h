@@ -11,25 +11,26 @@ namespace winnow::tools {
 
 using namespace app;  // verbs bind flags to their functions
 
-// A verb of a verb, such as `winnow index add`. It has a function of its own and often a file.
+// A verb of a verb, such as `winnow index add`. It has its own function, often in its own file.
 struct SubVerb {
   Verb verb;
   std::function<void(Session&)> run;
-  bool uses_ranks = false;  // may run under mpirun
+  bool uses_ranks = false;  // whether it may run under mpirun
 };
 
-// One verb of the program. Its options are bound to memory that lives as long as `run`.
+// One verb (command) of the program. Its options are bound to memory that lives as long as `run`.
 struct Command {
   Verb verb;
-  bool uses_ranks = false;            // may run under mpirun
-  std::function<void(Session&)> run;  // throws; returning means success. Empty if it has verbs
-  // The verb polls Session::stop, because it has something to finish or to undo. Other verbs are
-  // ended by the first signal.
+  bool uses_ranks = false;  // whether it may run under mpirun
+  // The verb's work. Throws on failure. Empty if the command has verbs of its own.
+  std::function<void(Session&)> run;
+  // Whether the verb polls Session::stop, because it has something to finish or to undo. Other
+  // verbs are ended by the first signal.
   bool stops = false;
-  std::vector<SubVerb> verbs = {};  // one of them was called; empty: it has none
+  std::vector<SubVerb> verbs = {};  // its own verbs, one of which must be called; empty: none
 };
 
-// One line per verb; each is in its own cmd_<verb>.cpp.
+// Each function adds one verb to `program`, and is in its own cmd_<verb>.cpp.
 Command add_ingest(Verb program);
 Command add_dedup(Verb program);
 Command add_review(Verb program);
@@ -58,13 +59,13 @@ Command add_bench(Verb program);
 Command add_reference(Verb program);
 Command add_doctor(Verb program);
 
-// Sentences and progress go to stderr, lines to stdout.
+// The outputs of a verb: sentences and progress go to stderr, lines to stdout.
 Sinks terminal_sinks();
 
-// Prints lines of a list on stdout. In a terminal, bytes that would control it are escaped as in
-// messages; elsewhere they are unchanged.
+// Prints lines of a list on stdout. If stdout is a terminal, bytes that would control it are
+// escaped as in messages; elsewhere they are unchanged.
 void print_list(std::string_view lines);
-// The text that a terminal gets for these lines. Pure.
+// The lines as print_list() writes them to a terminal. Pure.
 std::string list_for_terminal(std::string_view lines);
 
 }  // namespace winnow::tools

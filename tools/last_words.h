@@ -2,11 +2,11 @@
 
 namespace winnow::tools {
 
-// Bytes that go to stderr before a signal ends this process at once, such as to restore a terminal.
-// They must stay valid. Null: none. Thread-safe.
+// Sets bytes to write to stderr before a signal ends this process at once, such as to restore a
+// terminal. They must stay valid. Null: none. Thread-safe.
 void set_last_words(const char* text) noexcept;
 
-// Returns them and resets them to null. For a signal handler.
+// Returns the bytes and resets them to null. For a signal handler.
 const char* take_last_words() noexcept;
 
 }  // namespace winnow::tools

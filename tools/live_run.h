@@ -19,13 +19,14 @@ namespace winnow::tools {
 bool can_show_live();
 
 struct TerminalSize {
-  // without the last column, where a line loses a letter when it is erased to its end
+  // Columns without the last one, where a line loses a character when it is erased to its end.
   int columns = 79;
   int rows = 24;
 };
 
-// The whole screen of the terminal at stderr, from the first frame until close. Closing restores
-// the previous content, also if a signal ends the process (stop_signals.h). One at a time.
+// Takes over the whole screen of the terminal at stderr, from the first frame until close().
+// Closing restores the previous content, also if a signal ends the process (stop_signals.h). One at
+// a time.
 class LiveScreen {
  public:
   LiveScreen() = default;
@@ -36,28 +37,28 @@ class LiveScreen {
   bool is_open() const noexcept { return open_; }
   void close() noexcept;
 
-  // Draws the lines that `make` returns for the current size of the terminal. They replace the
-  // previous lines in one write, without clearing the screen.
+  // Draws the lines that `make` returns for the terminal's current size. They replace the previous
+  // lines in one write, without clearing the screen.
   void draw(const std::function<std::vector<std::string>(TerminalSize)>& make);
 
  private:
   bool open_ = false;
 };
 
-// The live view of a run of this process. Fed by its progress and by its metrics.jsonl. Open from
-// the first progress until destruction, which restores the screen.
+// The live view of a training run in this process, fed by its progress and its metrics.jsonl. Open
+// from the first progress until the destructor, which restores the screen.
 class LiveRun {
  public:
-  // `run`: its folder. `batch`: images per step.
+  // `run`: folder of the run. `batch`: images per step.
   LiveRun(const std::filesystem::path& run, std::int64_t batch, StopRequested stop);
   LiveRun(const LiveRun&) = delete;
   LiveRun& operator=(const LiveRun&) = delete;
   ~LiveRun();
 
-  // Draws at most four times a second. Called by one thread.
+  // Draws the view, at most four times a second. Called by one thread.
   void show(const Progress& progress);
-  // A sentence for people: on stderr before the view opens; then in the view, and on stderr at its
-  // end. Thread-safe.
+  // Shows a sentence to the user: on stderr before the view opens; then in the view, and on stderr
+  // after its end. Thread-safe.
   void say(const std::string& sentence);
 
  private:
@@ -66,9 +67,9 @@ class LiveRun {
   const std::filesystem::path run_;
   StopRequested stop_;
   train::MetricsTail tail_;
-  // used by show() alone, which reads files: a file that hangs delays no sentence
+  // Used by show() alone, which reads files: a file that hangs does not delay sentences.
   LiveState state_;
-  std::mutex mutex_;  // guards the following
+  std::mutex mutex_;  // guards the members below
   LiveState shown_;
   LiveScreen screen_;
   Clock::time_point begin_{};
@@ -80,9 +81,9 @@ struct WatchOptions {
   bool once = false;  // print the state once and return
 };
 
-// Shows runs of this machine or another while they go on, until `stop`: a single run in full,
-// several as a row each. If stderr is no terminal, or with `once`: lines on stdout, when a run has
-// news, until all have ended. Throws UsageError if one of them is no run.
+// Shows runs while they go on, here or on other machines, until `stop` returns true: a single run
+// in full, several as one row each. If stderr is not a terminal, or with `once`: lines on stdout
+// whenever a run has news, until all have ended. Throws UsageError if a path is not that of a run.
 void watch_runs(const WatchOptions& options, const StopRequested& stop);
 
 }  // namespace winnow::tools

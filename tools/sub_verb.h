@@ -7,13 +7,14 @@
 
 namespace winnow::tools {
 
-// A verb that only groups these verbs. One of them must be given.
+// Makes a verb that only groups other verbs, as `winnow index` does. One of them must be given.
 Command command_of(Verb verb, std::vector<SubVerb> verbs);
 
-// Runs the command, or the one of its verbs that was called.
+// Runs the command, or that one of its verbs that was called.
 void run_called(const Command& command, Session& session);
 
-// The one of its verbs that was called, valid after the words were read; nullptr if it has none.
+// The verb of the command that was called, valid after the command line was parsed; nullptr if it
+// has no verbs.
 const SubVerb* called_of(const Command& command);
 
 }  // namespace winnow::tools

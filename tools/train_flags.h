@@ -8,16 +8,15 @@
 
 namespace winnow::tools {
 
-// --shuffle-fraction and --partitions, into `options`, which must outlive the parsing.
+// Adds --shuffle-fraction and --partitions to a verb. `options` must outlive the parsing.
 void add_shuffle_flags(Verb verb, pipeline::ShuffleOptions& options);
 
-// The flags that say what is trained and how, for all verbs that train or plan a training: the
-// groups "Data", "Start", "Recipe" and "Execution", and flags before them. `flags` must outlive the
-// parsing.
-// Out  the group "Data", for flags of the verb's own
+// Adds the options that say what is trained and how, for all verbs that train, or plan a training:
+// groups "Data", "Start", "Recipe" and "Execution", and options before them. `flags` must outlive
+// the parsing. Returns the group "Data", to which the verb can add options of its own.
 Verb add_train_flags(Verb verb, TrainChoice& flags);
 
-// Length and interruptions of a run: --max-steps, checkpoints, evaluations.
+// Adds options for length and interruptions of a run: --max-steps, checkpoints, evaluations.
 void add_pause_flags(Verb group, train::RunOptions& run);
 
 }  // namespace winnow::tools

@@ -10,11 +10,11 @@
 
 namespace winnow::python {
 
-// Batches that are no longer needed, kept for their memory: fresh memory costs as much as filling
-// it.
+// Keeps batches that are no longer needed, to reuse their memory: fresh memory costs as much as
+// filling it.
 class UsedBatches {
  public:
-  pipeline::Batch take();  // empty if there is none
+  pipeline::Batch take();  // an empty batch if none is kept
   void give(pipeline::Batch batch);
 
  private:
@@ -23,7 +23,7 @@ class UsedBatches {
   std::vector<pipeline::Batch> batches_;
 };
 
-// A batch with arrays visible in Python. Lives as long as any of them.
+// A batch whose arrays are visible in Python. Lives as long as any of the arrays.
 struct HeldBatch {
   HeldBatch(pipeline::Batch from, std::uint64_t first_position,
             std::shared_ptr<UsedBatches> back_to);
@@ -32,7 +32,7 @@ struct HeldBatch {
   ~HeldBatch();
 
   pipeline::Batch batch;
-  std::uint64_t begin = 0;  // position of its first sample in the stream
+  std::uint64_t begin = 0;  // position of the batch's first sample in the stream
   std::shared_ptr<UsedBatches> used;
 };
 

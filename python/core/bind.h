@@ -4,7 +4,7 @@
 
 namespace winnow::python {
 
-// Each function adds its classes and functions to the module winnow._core.
+// Each function adds classes and functions to the Python module winnow._core.
 void bind_errors(nanobind::module_& core);
 void bind_selection(nanobind::module_& core);
 void bind_fingerprints(nanobind::module_& core);
@@ -17,7 +17,7 @@ void bind_loading(nanobind::module_& core);
 void bind_ingest(nanobind::module_& core);
 void bind_items(nanobind::module_& core);
 void bind_verbs(nanobind::module_& core);
-// Adds to winnow._net.
+// Adds classes and functions to the Python module winnow._net.
 void bind_predict(nanobind::module_& net);
 
 }  // namespace winnow::python

@@ -11,15 +11,16 @@
 
 namespace winnow::python {
 
-// The ranks of torch.distributed or of MPI as a Communicator, as far as machines that share a cache
-// need it: sums and maxima of a few numbers, broadcasts, and exchanges of bytes in the background.
-// Other operations throw Error.
+// The ranks of torch.distributed or of MPI as a Communicator, limited to what machines that share a
+// cache need: sums and maxima of a few numbers, broadcasts, and exchanges of bytes in the
+// background. Other operations throw Error.
 //
-// In       A winnow.group.Group, which does the work.
-// Threads  Any. Each takes the interpreter's lock briefly, so a thread that waits for one must not
-//          hold it. After the interpreter ends none takes it any more: new operations throw, and a
-//          running wait() never returns, because its buffers are in use until the end.
-// Errors   SystemError if the group fails.
+// group    a Python winnow.group.Group, which does the work
+// Threads  Any. Each takes the GIL (the interpreter's lock) briefly, so a thread that waits for
+//          another one must not hold it. After the interpreter ends, no thread takes the GIL any
+//          more: new operations throw, and a running wait() never returns, because its buffers are
+//          in use until the end.
+// Errors   SystemError if the group fails
 class Group final : public comm::Communicator {
  public:
   explicit Group(nanobind::object group);

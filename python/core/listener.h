@@ -14,8 +14,8 @@
 
 namespace winnow::python {
 
-// Connects work on another thread with Python: exceptions of the progress callback, and Ctrl-C,
-// stop the work and are raised in its place.
+// Connects work on another thread with Python. An exception of the progress callback, or Ctrl-C,
+// stops the work and is raised instead of its result.
 class Listener {
  public:
   explicit Listener(nanobind::object callback) : callback_(std::move(callback)) {}
@@ -27,8 +27,8 @@ class Listener {
     return [this](const Progress& progress) { tell(progress); };
   }
 
-  // Does the work. Must be called with the interpreter's lock held, and returns with it; releases
-  // it meanwhile.
+  // Does the work on another thread and returns its result. The caller must hold the GIL (the
+  // interpreter's lock), which is released meanwhile.
   template <class Work>
   auto wait_for(const Work& work) {
     auto done = std::async(std::launch::async, work);
@@ -65,7 +65,7 @@ class Listener {
   }
 
   nanobind::object callback_;
-  std::exception_ptr raised_;  // only written with the interpreter's lock held
+  std::exception_ptr raised_;  // only written with the GIL held
   std::atomic<bool> stopped_ = false;
 };
 

@@ -7,13 +7,13 @@
 
 namespace winnow::python {
 
-// The size of loaded images: the given one, or if it is 0, that of all images. UsageError if these
-// differ.
+// The size of loaded images: the given one or, if that is 0, the size that all stored images have.
+// Throws UsageError if these differ in size.
 pipeline::Geometry geometry_of(const pipeline::DatasetInfo& info, int height_px, int width_px,
                                const std::filesystem::path& cache);
 
-// The mean and deviation with which a net trained on the data set normalises, with the same bits as
-// in `winnow train`.
+// The mean and standard deviation by which a net trained on the data set normalises; the same bits
+// as in `winnow train`.
 pipeline::Levels levels_of(const pipeline::DatasetInfo& info);
 
 }  // namespace winnow::python

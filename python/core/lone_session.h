@@ -9,8 +9,8 @@
 
 namespace winnow::python {
 
-// The session of a verb on one rank: stops when the listener says so, and reports its progress
-// there. The listener must outlive it.
+// A session for running a verb (command of winnow) in Python on one rank. It stops when the
+// listener says so, and reports progress to it. The listener must outlive it.
 struct LoneSession {
   explicit LoneSession(Listener& listener)
       : comm(comm::make_single()),

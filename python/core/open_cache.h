@@ -12,8 +12,8 @@
 
 namespace winnow::python {
 
-// A cache that is open in the calling process. LMDB's maps must not be used across a fork, so a
-// child reopens it. All calls are made with the interpreter's lock held.
+// A cache that is open in the calling process. A forked child opens it anew, because LMDB's maps
+// must not be used across a fork. All calls are made with the GIL (the interpreter's lock) held.
 class OpenCache {
  public:
   explicit OpenCache(std::filesystem::path root);
@@ -22,20 +22,21 @@ class OpenCache {
   ~OpenCache();
 
   const std::filesystem::path& root() const noexcept { return root_; }
-  // FormatError (Python's DataError) if, in a child, another cache has taken its place.
+  // The open cache. Throws FormatError (Python's DataError) if, in a forked child, another cache
+  // has taken its place.
   std::shared_ptr<const pipeline::Cache> cache();
-  // Ids and splits of all rows.
+  // A table with ids and splits of all samples.
   std::shared_ptr<const dedup::Fingerprints> rows();
 
  private:
   std::filesystem::path root_;
-  std::filesystem::path found_at_;  // absolute path, independent of the working folder
+  std::filesystem::path found_at_;  // absolute path, independent of the working directory
   pid_t process_;
   std::shared_ptr<const pipeline::Cache> cache_;
   std::shared_ptr<const dedup::Fingerprints> rows_;
 };
 
-// The split of a cache with this name. UsageError lists the names.
+// The split with this name. Throws UsageError, which lists the names.
 Split split_of(const std::string& name);
 
 }  // namespace winnow::python

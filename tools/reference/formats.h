@@ -10,14 +10,15 @@
 namespace winnow::tools {
 
 struct ReferenceFile {
-  std::string name{};  // path when installed
+  std::string name{};  // path of the file when installed
   std::string text{};
 };
 
-// Each is in a source of its own.
+// The reference of the command line in several formats. Each function is in a source file of its
+// own.
 std::vector<ReferenceFile> reference_as_json(const Reference& reference);
-std::vector<ReferenceFile> reference_as_man(const Reference& reference);  // a page for each verb
-// a page for each verb
+std::vector<ReferenceFile> reference_as_man(const Reference& reference);  // one page for each verb
+// One page for each verb.
 std::vector<ReferenceFile> reference_as_markdown(const Reference& reference);
 std::vector<ReferenceFile> completion_for_bash(const Reference& reference);
 std::vector<ReferenceFile> completion_for_zsh(const Reference& reference);
