@@ -36,7 +36,7 @@ struct Sinks {
 struct Session {
   comm::Communicator& comm;
   ThreadPlanInputs threads;  // threads of this process, including the number of local ranks
-  StopRequested stop;        // is polled often; a verb that is to stop throws StoppedError
+  StopRequested stop;        // returns true once the verb must stop by a StoppedError; polled often
   Sinks to;
 };
 

@@ -19,8 +19,8 @@ std::string in_bytes(std::uint64_t bytes);        // "512 B", "1.5 KiB", "244 Mi
 std::string in_seconds(double seconds);           // "0.42 s", "12 s", "3 min 20 s", "2 h 5 min"
 std::string in_megapixels(std::uint64_t pixels);  // "0.19"
 
-// The range of one bucket of a histogram of Statistics.
-// Short side of images in pixels, both ends included: "256-361".
+// The short sides of images in one bucket of the histogram of Statistics, in pixels, both ends
+// included: "256-361".
 std::string short_side_range(int bucket);
 std::string pixels_range(int bucket);      // size of images in megapixels: "0.13-0.26"
 std::string aspect_range(int bucket);      // width / height of images: "0.92-1.09"

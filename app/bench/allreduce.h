@@ -15,7 +15,7 @@ struct BufferSizes {
   std::uint64_t least_bytes = 1 << 20;
   std::uint64_t most_bytes = 64 << 20;
   int factor = 4;
-  // If not 0, is added to get the next size, instead of multiplying by `factor`.
+  // Increment in bytes to the next buffer size; 0: sizes are multiplied by `factor` instead.
   std::uint64_t step_bytes = 0;
 
   std::uint64_t after(std::uint64_t bytes) const {

@@ -42,7 +42,8 @@ dedup::Demand demand_of(const ChoiceOptions& flags) noexcept;
 std::string hash_of(const ChoiceOptions& flags);
 // Whether the hash or the threshold is chosen automatically from the images.
 bool chooses(const ChoiceOptions& flags) noexcept;
-// The hashes that an ingest must compute for these options; empty: the default hashes.
+// The hashes that an ingest must compute to deduplicate with the user's options; empty: the default
+// hashes.
 std::vector<std::string> hashes_for(const ChoiceOptions& flags);
 
 // How images are compared: the hash and threshold that were given or chosen.

@@ -27,7 +27,7 @@ struct Images {
   dedup::ThumbnailSource thumbnails;
   // Reads larger pictures for doubtful pairs; empty: thumbnails decide.
   pipeline::PictureOf picture_of = {};
-  // Reads the feature vectors of that name; empty: none are stored.
+  // Reads the stored feature vectors of a given name; empty: none are stored.
   std::function<dedup::FeatureTable(const std::string& name)> features_of = {};
   // Reads stored landmarks (key points, VerifyOptions::landmarks), and their average number per
   // picture. Empty: landmarks are computed.
@@ -78,8 +78,8 @@ bool verifies_unasked(const Session& session, const ChoiceOptions& choice,
 std::string why_not_looked_at(std::span<const std::uint32_t> rows,
                               const dedup::ColumnSource& columns, const Images& images);
 
-// A reader of pictures by row that are larger than thumbnails, based on `picture_of`. Empty if
-// `picture_of` is.
+// A function that reads pictures of a table's rows that are larger than thumbnails, by
+// `picture_of`. Empty if `picture_of` is empty.
 dedup::CloserSource closer_pictures(const pipeline::PictureOf& picture_of,
                                     const dedup::ColumnSource& columns);
 
@@ -94,7 +94,7 @@ struct Verified {
   std::uint64_t refused = 0;
   std::uint64_t undecided = 0;
   dedup::KeptPairs kept;
-  // Number of pairs of different pictures that the estimate is based on.
+  // Number of pairs of different pictures from which the number of false pairs is estimated.
   std::uint64_t non_duplicates = 0;
   std::uint64_t looked_closer = 0;
   std::uint64_t skipped = 0;

@@ -27,8 +27,9 @@ void check_features(const FeatureOptions& flags, const ChoiceOptions& choice);
 dedup::LinkSource by_features(const Session& session, const FeatureOptions& flags,
                               const dedup::FeatureTable& table, dedup::ColumnSource& columns,
                               dedup::Options& options);
-// Like by_features(), for the features that a stored selection was made with. Tells the user
-// nothing. Returns `links` if it was made with codes.
+// Makes a search compare the feature vectors that a stored selection was made with, as
+// by_features() does. Tells the user nothing. Returns `links` if the selection was made with hash
+// codes.
 dedup::LinkSource by_features_of(const dedup::Options& options, const Session& session,
                                  const pipeline::Cache& cache, dedup::ColumnSource& columns,
                                  dedup::LinkSource links);

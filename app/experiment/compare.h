@@ -36,8 +36,8 @@ std::size_t keep_common_images(std::vector<ComparedRun>& runs);
 struct RunPair {
   std::size_t first = 0;
   std::size_t other = 0;
-  PairedHits hits = {};      // counts of correct predictions; `a` is the first run
-  double p = 1;              // p-value of McNemar's test
+  PairedHits hits = {};  // images that both runs get right, only one or none; `a` is the first run
+  double p = 1;          // p-value of McNemar's test
   Interval difference = {};  // difference of accuracies, 95 % confidence interval
 };
 
@@ -52,9 +52,10 @@ struct FoldPair {
 
 // A recipe compared with the first recipe.
 struct ComparisonWithFirst {
-  std::size_t recipe = 0;      // pairs of runs with equal seeds
-  std::vector<RunPair> pairs;  // difference over seeds, for two pairs or more; not with folds
-  std::optional<PairedDifference> over_seeds = {};  // for two pairs or more; not for folds
+  std::size_t recipe = 0;
+  std::vector<RunPair> pairs;  // pairs of runs with equal seeds
+  // Difference over seeds, for two pairs or more; not with folds.
+  std::optional<PairedDifference> over_seeds = {};
   std::vector<FoldPair> folds = {};
   // Difference over two folds or more. By the corrected resampled t-test, because folds share
   // training images.

@@ -24,14 +24,15 @@ struct TestedRuns {
 
 struct TestedArm : TestedRuns {
   std::size_t arm = 0;
-  // Difference to the arm that keeps all images, leak-free if known.
+  // Accuracy difference to the arm that keeps all images; without leaked test images if these are
+  // known.
   std::optional<PairedDifference> versus_all = {};
 };
 
 struct LastLook {
   std::uint64_t images = 0;
   std::uint64_t leaked = 0;  // number of test images with a duplicate in training
-  // Number of different choices that were evaluated on test, including this one.
+  // Number of different recommendations that were evaluated on test so far, including this one.
   std::uint64_t looks = 0;
   std::vector<TestedArm> arms = {};  // at most three: all images, the recommended arm, its control
   std::string why_not = {};  // why test was not evaluated, as a sentence; `arms` is then empty

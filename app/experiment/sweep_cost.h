@@ -33,7 +33,7 @@ double work_of(const SweepArm& arm, std::uint64_t held_out);
 // Measures the speed of training from runs that are done.
 class SpeedMeter {
  public:
-  // Adds a run with its work, from work_of(). Ignored if its cost has no time.
+  // Adds the cost of one run. `work`: from work_of(). A cost without a time is ignored.
   void add(const RunCost& cost, double work);
   std::optional<RunSpeed> speed() const;  // nullopt if no run was added
 

@@ -15,9 +15,10 @@ namespace winnow::app {
 
 // Effects of an arm on the data, independent of training.
 struct ArmFacts {
-  // Largest distance in bits of a removed image; nullopt: no duplicates are removed.
+  // Largest Hamming distance in bits between a removed image and the one kept for it; nullopt: no
+  // duplicates are removed.
   std::optional<int> bits = {};
-  // Expected share of true duplicates among the pairs within `bits`.
+  // Expected share of true duplicates among the pairs within that distance.
   std::optional<double> precision = {};
   // Test images with a duplicate left in training; for controls the mean over seeds.
   double leaks = 0;
@@ -34,7 +35,8 @@ struct SweepArm {
   // Name of a series of arms that differ only in how much they remove: "phash first". A control has
   // the series of its arm.
   std::string series = {};
-  std::string budget = {};  // unit in which it trains as long as the arm `all`: "epochs" or "steps"
+  // Unit of training length, which is equal for all arms: "epochs" or "steps".
+  std::string budget = {};
   std::uint64_t kept = 0;
   std::uint64_t removed = 0;
   ArmFacts facts = {};
@@ -74,18 +76,19 @@ struct ArmResult {
   double mean = 0;                    // mean accuracy of the runs that exist
   // Standard deviation (n - 1) of the accuracy; nullopt: fewer than two runs.
   std::optional<double> deviation = {};
-  // Accuracy difference to the arm that keeps all images, and to the control, over the seeds that
-  // both have.
+  // Accuracy difference to the arm that keeps all images, and to the control (random removal), over
+  // the seeds that both arms have.
   std::optional<PairedDifference> versus_all = {};
   std::optional<PairedDifference> versus_control = {};
-  // Whether accuracy is lost compared with all images; needs two seeds or more. The verdict and
-  // both p-values are corrected for the number of points.
+  // Whether the arm loses accuracy compared with all images; needs two seeds or more. The verdict
+  // and both p-values are corrected for the number of settings tried.
   std::optional<Loss> loss = {};
   // P-value of the hypothesis that the loss exceeds the margin.
   std::optional<double> p_no_loss = {};
   // P-value of the hypothesis that arm and control are equally accurate.
   std::optional<double> p_control = {};
-  bool passes_alone = false;            // verdict without correction for the other points: no loss
+  // No loss by a verdict that is not corrected for the other settings tried.
+  bool passes_alone = false;
   std::vector<ClassHits> classes = {};  // accuracy by class; empty: the runs have not stored it
   std::optional<double> seconds = {};   // mean training time of its runs, in seconds
 
@@ -95,13 +98,13 @@ struct ArmResult {
 struct SweepJudge {
   double margin = 0.005;              // accuracy loss that is allowed, a share
   std::uint64_t held_out_images = 0;  // number of held-out images that accuracy is measured on
-  // Recommend the most accurate point that keeps at most this many images; nullopt: see
+  // Recommend the most accurate setting that keeps at most this many training images; nullopt: see
   // recommend().
   std::optional<std::uint64_t> most_images = {};
 };
 
-// Number of points, for which verdicts are corrected. Those that share the runs of another count
-// once.
+// Number of settings that verdicts are corrected for. Settings that give the same training images
+// count once.
 std::size_t points_of(const std::vector<SweepArm>& arms);
 
 // Computes the results of all arms of a sweep, in order.

@@ -8,14 +8,14 @@
 
 #include "app/experiment/sweep_table.h"
 
-// Verdicts from the results of a sweep: which point is recommended, and which points need no more
-// seeds. Pure functions.
+// Verdicts from the results of a sweep: which point (deduplication setting) is recommended, and
+// which points need no more seeds. Pure functions.
 namespace winnow::app {
 
 // The index of the recommended arm; nullopt: none is known.
-// Choice  Among the points without loss of accuracy, the one that removes most; on a tie, the one
-//         with fewest training images. With judge.most_images: the most accurate point that keeps
-//         at most that many.
+// Choice  Among the points (deduplication settings) without loss of accuracy, the one that removes
+//         most; on a tie, the one with fewest training images. With judge.most_images: the most
+//         accurate point that keeps at most that many.
 // Never   a control, a point that loses classes, or one with a diverged run
 std::optional<std::size_t> recommend(const std::vector<SweepArm>& arms,
                                      const std::vector<ArmResult>& results,

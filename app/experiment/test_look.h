@@ -20,8 +20,8 @@ struct TestLook {
   std::vector<std::string> train;  // further options their training had
 };
 
-// The name of the job that evaluates the run of another job on test. Its outcome is {"top1": ...,
-// "top1_leak_free": ...}; the latter is null if duplicates are unknown.
+// The name of the job that evaluates the training job `run` on the test split. Its outcome is
+// {"top1": ..., "top1_leak_free": ...}; the latter is null if duplicates are unknown.
 std::string test_job(const TestLook& how, const std::string& run);
 
 // Evaluates on test those of the runs that are not evaluated yet, and stores the outcomes in the

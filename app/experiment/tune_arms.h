@@ -10,7 +10,7 @@
 
 namespace winnow::app {
 
-// Facts about an optimiser that tuning needs.
+// An optimiser and those of its options that can be tuned.
 struct TunedOptimizer {
   std::string name;
   std::vector<std::string> flags;  // options of kTuneFlags that the optimiser has

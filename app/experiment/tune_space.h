@@ -10,7 +10,7 @@
 // The space of settings that `winnow tune-lr` searches. Pure functions.
 namespace winnow::app {
 
-// Allowed values of an axis, and how random values are distributed.
+// Allowed values of an axis (a tuned option), and how random values are distributed.
 enum class AxisScale {
   kLogarithmic,  // log-uniform; values above 0
   kEven,         // uniform; values of 0 or more

@@ -42,10 +42,11 @@ struct TunedRun {
   std::string why = {};  // why it diverged; empty: it did not
 };
 
-// The trials of an arm, and the runs of its best setting with other seeds.
+// The trials of one arm (an optimiser at a batch size), and the runs of its best setting with other
+// seeds.
 struct ArmRuns {
   Halving halving;
-  // Results by rung, in the order of halving.trials.
+  // Results of the trials at each rung (training length), in the order of halving.trials.
   std::vector<std::vector<std::optional<TunedRun>>> rungs;
   std::vector<std::optional<TunedRun>> finals;  // runs of the best setting, by seed
 };
@@ -59,7 +60,8 @@ struct TuneRow {
   // Accuracies of the best setting's runs, by seed; nullopt: the run diverged, or is not done.
   std::vector<std::optional<double>> top1 = {};
   std::size_t finals_diverged = 0;
-  // Mean and standard deviation of these accuracies; need one run, and two runs.
+  // Mean and standard deviation of the accuracies of the best setting's runs; nullopt with no run,
+  // or fewer than two.
   std::optional<double> mean = {};
   std::optional<double> deviation = {};
   std::optional<Interval> interval = {};  // 95 % confidence interval of the mean (Student's t)

@@ -14,8 +14,8 @@ namespace winnow::app {
 // Options for the HTML page about an index, and where its pictures are.
 struct IndexPage {
   std::filesystem::path report;
-  std::vector<std::filesystem::path> sources;  // how those sources are read that are data sets
-  ReadingOptions reading;                      // for sources that are data sets
+  std::vector<std::filesystem::path> sources;
+  ReadingOptions reading;  // how those sources are read that are data sets
 };
 
 struct IndexDedupRequest {

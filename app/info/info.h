@@ -34,7 +34,7 @@ struct InfoRequest {
   std::filesystem::path report;
   std::string selection;
   SheetOptions sheet;
-  // Nullopt: no issues; else the issues whose images are listed.
+  // The issues whose images are listed (may be none), if issues were asked for; else nullopt.
   std::optional<std::vector<std::string>> issues;
   bool json = false;
 };

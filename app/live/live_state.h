@@ -41,7 +41,7 @@ struct LivePace {
 };
 
 double rate_of(const LivePace& pace);  // images per second; 0: unknown
-// Time to the end; nullopt: unknown, or finished.
+// Seconds until the run ends; nullopt: unknown, or finished.
 std::optional<double> seconds_left(const LivePace& pace);
 
 // Figures of each rank for the interval before a step.

@@ -7,7 +7,7 @@
 
 namespace winnow::app {
 
-// Lines: the header, two ranks, which rank waits for which.
+// Fewest lines of the table of ranks: the header, two ranks, and which rank waits for which.
 inline constexpr int kLeastRankRows = 4;
 
 // The ranks of a run as a table, with > at the slowest, and a sentence on which rank others wait

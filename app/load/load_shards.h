@@ -23,7 +23,7 @@ struct MemoryOptions {
   // of records instead.
   int partitions = 0;
   int ranks_per_machine = 0;        // ranks per machine; 0: as launched
-  std::uint64_t segment_mib = 128;  // size of one file of the copy, in MiB
+  std::uint64_t segment_mib = 128;  // most MiB that a rank exchanges with others at once
 };
 
 // pipeline::load_shards() and place_shards() with the user's options. Both show a progress bar.

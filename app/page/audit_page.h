@@ -31,7 +31,7 @@ struct AuditPage {
   struct OfIssue {
     dedup::Issue issue;
     std::uint64_t images = 0;
-    // Pictures with the lowest scores; the last ones may not have the issue.
+    // The pictures with the worst scores for the issue; the last ones may not have it.
     std::vector<Picture> worst{};
   };
   struct OfClass {

@@ -32,9 +32,9 @@ bool is_near(std::uint32_t distance, int threshold) noexcept;
 // Input for the description of groups. All referenced objects must outlive the objects that use it.
 struct GalleryInput {
   const dedup::Result& result;
-  // Fingerprints with columns labels, widths_px, heights_px, file_hashes.
+  // The images' fingerprints, with columns labels, widths_px, heights_px, file_hashes.
   const dedup::Fingerprints& table;
-  // Hamming distance in bits; 0: only equal files and equal pixels are duplicates.
+  // Threshold of duplicates: Hamming distance in bits; 0: only equal files and equal pixels.
   int threshold = 0;
   // Names of classes by label. A label without a name is shown as its number.
   std::span<const std::string> classes;
@@ -58,7 +58,8 @@ std::span<const dedup::IssuePicture::Score> scores_of_group(const GalleryInput& 
 // Facts about one group or single picture, without names. 36 bytes, so that all of them fit into
 // memory. Used by pages, and by the lists and filters of `winnow review`.
 struct GroupFacts {
-  // Index into Result::groups; single pictures are numbered after the groups.
+  // Number of the group, an index into Result::groups; single pictures are numbered after the
+  // groups.
   std::uint32_t number = 0;
   std::uint32_t size = 0;  // number of members
   // Greatest distance in bits between a removed member and the one kept for it; `diameter` if none

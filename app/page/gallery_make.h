@@ -9,7 +9,7 @@
 
 namespace winnow::app {
 
-// Parts of a gallery page that do not depend on the deduplication's decisions.
+// Parts of a page of image groups that do not depend on decisions about duplicates.
 struct GallerySubject {
   std::string title;               // name of the data set, as shown to people
   std::string made;                // when, by which version and on which machine the page was made

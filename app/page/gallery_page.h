@@ -13,7 +13,7 @@
 // The HTML page of a deduplication: figures, then duplicate groups as rows of pictures. Pure.
 namespace winnow::app {
 
-// Counts of a deduplication, as a gallery page shows them.
+// Counts of a deduplication, as its HTML page shows them.
 struct GallerySummary {
   struct Class {
     std::string name;

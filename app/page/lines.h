@@ -15,7 +15,7 @@ struct LineChart {
     bool dashed = false;
     int colour = 0;  // index of the line's colour; related lines share one
   };
-  // A vertical line at x.
+  // A vertical line of the chart, at x.
   struct Mark {
     double x = 0;
     std::string name;

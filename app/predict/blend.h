@@ -49,7 +49,7 @@ class BlendedMean {
 
   // Number of points along each axis: side / step, rounded up.
   const Extent& points() const noexcept { return points_; }
-  // Memory in bytes that such a mean needs.
+  // Memory in bytes that a blended mean of this size needs.
   static std::uint64_t bytes_of(const Extent& side, const Extent& step, std::size_t channels);
 
   // Adds a window that begins at pixel `at` of the picture. value(pixel) returns the channels of a
@@ -66,7 +66,7 @@ class BlendedMean {
 
  private:
   std::int64_t pixel_of(std::size_t axis, std::int64_t point) const noexcept;
-  // The first point at or after `pixel`.
+  // The first point of the blended mean at or after a pixel.
   std::int64_t first_point(std::size_t axis, std::int64_t pixel) const noexcept;
 
   Extent side_;

@@ -27,7 +27,8 @@ struct PredictTask {
 struct WindowCut {
   // Most bytes of a task with several inputs, by the sizes in the listing.
   std::uint64_t most_bytes = 0;
-  // Bands of input `at`; none or one: it is not split.
+  // Returns the bands (rows of windows) into which input `at` is split; none or one: it is not
+  // split.
   std::function<std::vector<WindowRange>(std::uint64_t at)> bands;
 };
 

@@ -33,12 +33,13 @@ struct WindowOutputs {
   std::span<const float> features;
 };
 
-// Adds the outputs for one window. `labels`: the classes with maps.
+// Adds the net's outputs for one window of a picture. `labels`: the classes for which maps are
+// made.
 void gather(const WindowOptions& options, std::span<const std::int32_t> labels,
             const WindowOutputs& said, GatheredWindows& gathered);
-// Adds the windows of `more`, which follow. Equal calls in equal order give the same bits.
+// Appends the outputs for the windows that follow. Equal calls in equal order give the same bits.
 void append(GatheredWindows& gathered, const GatheredWindows& more);
-// Memory in bytes that a GatheredWindows of this many windows needs.
+// Memory in bytes that the outputs for this many windows need.
 std::uint64_t gathered_bytes(const WindowOptions& options, std::size_t labels, std::size_t classes,
                              std::uint64_t windows);
 
@@ -49,7 +50,7 @@ std::vector<float> mean_features(const GatheredWindows& gathered);
 // The probability maps of a picture of this size, blended from overlapping windows.
 ClassMaps blended(const WindowOptions& options, std::size_t labels, pipeline::Size size,
                   const GatheredWindows& gathered);
-// Memory in bytes that blended() needs.
+// Memory in bytes that blending the maps of a picture of this size needs.
 std::uint64_t blended_bytes(const WindowOptions& options, std::size_t labels, pipeline::Size size);
 
 }  // namespace winnow::app

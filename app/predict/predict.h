@@ -49,7 +49,7 @@ struct PredictRequest {
   PredictWork work;
 };
 
-// A picture that the page shows.
+// An example picture that the page shows.
 struct Example {
   std::uint64_t at = 0;  // index of the picture among the inputs
   std::string name;
@@ -59,9 +59,9 @@ struct Example {
 
 struct ClassSummary {
   std::uint64_t images = 0;  // number of images predicted as this class
-  // The images predicted with the highest probability, highest first.
+  // The class's images that were predicted with the highest probability, highest first.
   std::vector<Example> surest{};
-  // The images predicted with the lowest probability, lowest first.
+  // The class's images that were predicted with the lowest probability, lowest first.
   std::vector<Example> least_sure{};
 };
 

@@ -46,7 +46,7 @@ struct BandResult {
   GatheredWindows windows;
   friend bool operator==(const BandResult&, const BandResult&) = default;
 };
-// The file with the result of a band's task, and its reader.
+// The file with the result of one band of a picture, and its reader.
 Bytes pack_band(const BandResult& band);
 BandResult unpack_band(BytesView bytes, const std::string& where);
 // Appends the next band of a picture: adds counts, appends windows. If the band could not be read,

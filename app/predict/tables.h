@@ -18,8 +18,8 @@
 namespace winnow::app {
 
 // Settings for the content of the tables of predictions.
-struct TableContent {                // names of the classes, UTF-8
-  std::vector<std::string> classes;  // UTF-8
+struct TableContent {
+  std::vector<std::string> classes;  // names of the classes, UTF-8
   bool sigmoid = false;
   TableOptions table;
   bool windows = false;  // with a column for the number of windows of a picture
@@ -55,7 +55,7 @@ class Tables {
          std::uint64_t dimensions);
 
   void add(const Inputs& inputs, std::uint64_t at, const ImageResult& result);
-  // Puts the files in place. Returns their names.
+  // Completes all files and gives them their final names. Returns these names.
   std::vector<std::string> finish();
 
  private:

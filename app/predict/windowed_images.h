@@ -42,7 +42,7 @@ class WindowedImages final : public Pictures {
   void take(const MicroBatch& batch, const Outputs& outputs) override;
   // Completes the last pictures. Call it after everything was taken.
   void finish();
-  // Outputs for the windows of the band.
+  // The net's outputs for the windows of the band, if only a band is predicted.
   const GatheredWindows& gathered() const noexcept { return gathered_; }
 
  private:

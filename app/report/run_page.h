@@ -24,7 +24,7 @@ struct ShownMistake {
 struct RunView {
   std::string name;                             // name of the run, as shown to people
   std::map<std::string, std::string> settings;  // settings of the run, from config_settings()
-  // Rows of metrics.jsonl; |number| at most 1e100, seconds at most 1e15.
+  // Rows of metrics.jsonl; numbers up to 1e100 in magnitude, times up to 1e15 seconds.
   std::vector<train::MetricsRow> rows;
   std::string watched{};  // name of the metric that chose the best checkpoint; empty: none
   std::optional<train::StoredEvaluation> evaluation{};
@@ -40,7 +40,7 @@ std::string html_of(const std::vector<RunView>& runs, const std::string& made);
 // colour of a run depends on its position in `runs`.
 std::string curves_section(const std::vector<RunView>& runs);
 std::string settings_section(const std::vector<RunView>& runs);
-// Name of the run next to its colour.
+// HTML with the name of a run next to its colour.
 std::string run_key(std::size_t run, const std::string& name);
 std::string_view run_style() noexcept;
 

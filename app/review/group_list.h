@@ -19,8 +19,8 @@ void show_pairs(const dedup::PairSample& sample, const dedup::Fingerprints& tabl
                 dedup::Result& result);
 
 enum class GroupOrder {
-  // Most urgent reason first, then largest distance first. Single pictures: by their first issue,
-  // or by the one filtered for, worst score first.
+  // By reason, most urgent first, then by distance, largest first. Single pictures: by their first
+  // issue, or by the one filtered for, worst score first.
   kReason,
   kDistance,  // by distance, largest first
   kFolders,   // by folders: first groups whose folders share most groups
@@ -35,7 +35,7 @@ struct GroupFilter {
   std::optional<std::string> folder = {};  // a member of the group is in this folder
   std::optional<GroupReason> reason = {};
   std::optional<dedup::Issue> issue = {};  // a single picture has this issue
-  // Part of a member's displayed name or label, or its id. Case-insensitive for A to Z.
+  // Text to find in a member's displayed name, label or id. Case-insensitive for A to Z.
   std::optional<std::string> text = {};
   std::uint32_t least = 0;  // least distance of the group, in bits
   // Greatest distance of the group, in bits.

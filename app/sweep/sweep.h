@@ -14,7 +14,7 @@ struct SweepRequest : ExperimentRequest {
   SweepOptions sweep;
   std::vector<std::string> keeps{"first"};
   std::vector<std::string> modes{"keep"};
-  // Most training images of the recommended point; 0: recommend one without loss of accuracy.
+  // Most training images of the recommended setting; 0: recommend one without loss of accuracy.
   std::uint64_t most_images = 0;
   bool all_seeds = false;
 };

@@ -43,13 +43,13 @@ struct SweepSampling {
   std::filesystem::path pairs;
 };
 
-// The result of thinning the training samples at one point of a sweep.
+// The result of thinning the training samples at one point of a sweep (a deduplication setting).
 struct ThinnedPoint {
   dedup::Selection selection;
   // Duplicate groups of the selection; nullopt: unknown.
   std::optional<dedup::GroupsWithEvidence> groups = {};
-  // Largest Hamming distance in bits of a linked pair by which it thins; nullopt: it does not use
-  // codes.
+  // Largest Hamming distance in bits of the pairs by which images were removed; nullopt: codes were
+  // not used.
   std::optional<int> bits = {};
 };
 

@@ -17,7 +17,7 @@ struct TakenRecipe {
   std::string sentence;
 };
 
-// Options as the user wrote them that need the cache or the net to be parsed.
+// Options in the user's words, which can only be parsed when the cache or the net is known.
 struct TrainWords {
   std::string augment;
   std::string sampling = "uniform";

@@ -31,7 +31,7 @@ struct TrainingRecipe {
 
 // All recipes for nets that exist in this build.
 std::vector<TrainingRecipe> training_recipes();
-// The recipe of this name. Throws UsageError, with the command that lists recipes.
+// The recipe of this name. If there is none, throws UsageError with the command that lists recipes.
 TrainingRecipe find_training_recipe(std::string_view name);
 
 // The default recipe of `net`: by its name, else by the shorter side of its images in pixels (0:

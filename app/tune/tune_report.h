@@ -28,7 +28,7 @@ struct Tuned {
   std::optional<double> recall(int threshold) const;
 };
 
-// Wanted precision of reviewed pairs, if the user gives none.
+// Default of the wanted precision, for thresholds that are chosen by reviewed pairs.
 inline constexpr double kUsualPrecision = 0.95;
 
 // Results of dedup with the recommended command.
@@ -50,8 +50,8 @@ struct Measured {
   std::optional<Taken> taken = {};
 };
 
-// The next functions make tables of at most 80 columns for people.
-// One row per distinct distance, as long as most pairs at it are expected to be duplicates.
+// A table of precision by distance: one row per distinct distance, as long as most pairs at it are
+// expected to be duplicates. This and the next tables are for people, at most 80 columns wide.
 std::string curve_table(const Tuned& tuned);
 // A table of reviewed pairs: one row per threshold with more pairs than the one before, then the
 // largest threshold that has `precision`. Empty if no pair was reviewed.

@@ -19,7 +19,8 @@ struct TuneView {
 
 // The command line that trains the run of a job, for any machine.
 std::string command_of(const TuneView& view, const std::string& job);
-// The best setting of an arm and its result, in a sentence without its full stop.
+// The best setting of an arm (one optimiser at one batch size) and its result, in a sentence
+// without its full stop.
 std::string in_words(const TuneView& view, std::size_t arm);
 // All advice for the user: the notes of the plan, and advice_of() each arm.
 std::vector<std::string> advice_of(const TuneView& view);

@@ -76,9 +76,9 @@ struct Jitter {
 };
 Changes colour_jitter(const Jitter& jitter, Draws& draws);
 
-// Magnitudes of an operation, by bin. Those of translations depend on the size of the picture.
 // Ranges of magnitudes: as in AutoAugment and RandAugment, or as in TrivialAugmentWide.
 enum class Space { kUsual, kWide };
+// Magnitudes of an operation, by bin. Those of translations depend on the size of the picture.
 struct Magnitudes {
   std::vector<double> values;  // magnitude for each bin; empty: the operation has none
   bool has_sign = false;

@@ -62,8 +62,9 @@ struct GivenParts {
   };
   std::vector<Piece> sent = {};
   std::vector<Piece> received = {};
-  std::vector<std::size_t> sent_offsets = {};  // byte offset for each receiving rank, and the end
-  // Byte offset from each sending rank, and the end.
+  // Offset of the bytes for each receiving rank, and their end.
+  std::vector<std::size_t> sent_offsets = {};
+  // Offset of the bytes from each sending rank, and their end.
   std::vector<std::size_t> received_offsets = {};
 };
 GivenParts lay_out(const std::vector<GivenBlock>& round, int rank, int ranks);

@@ -14,7 +14,8 @@ namespace winnow::pipeline {
 struct StoredPart {
   int scale = 1;  // scale to decode at: 1, 2, 4 or 8
   Box box;        // box in the picture at 1/scale
-  // True if it will be rotated afterwards, which takes memory for the pixels once more.
+  // True if the decoded part will be rotated afterwards, which takes memory for its pixels once
+  // more.
   bool is_turned = false;
 };
 using ChoosePart = std::function<StoredPart(Size stored)>;  // pure

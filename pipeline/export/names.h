@@ -39,7 +39,7 @@ class UniquePaths {
   std::string claim(const std::string& folder, const std::string& name, SampleId id);
 
  private:
-  // Hashes of paths; a collision only costs a needless suffix.
+  // Hashes of the paths that are taken; a collision only costs a needless suffix.
   std::unordered_set<std::uint64_t> taken_;
 };
 

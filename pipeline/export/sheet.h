@@ -43,7 +43,7 @@ struct SheetOptions {
 };
 
 struct Sheet {
-  Image image;
+  Image image;  // 3 channels
   std::size_t samples = 0;
   std::size_t pictures = 0;
   std::vector<std::string> broken;  // errors of samples that could not be shown, with their names

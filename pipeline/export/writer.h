@@ -29,7 +29,7 @@ struct ReadySample {
   std::string name;   // name of the sample in its source
   Bytes made;
   ImageFile file;
-  // File with the same bytes, to which a link can be made.
+  // A file that has the same bytes as the sample, to which a link can be made.
   std::optional<std::filesystem::path> same_file;
 };
 

@@ -40,10 +40,11 @@ class ByteGate {
     }
     ~Credit() { shrink_to(0); }
 
-    void shrink_to(std::uint64_t bytes) noexcept;  // no effect if it holds less
-    // Both do nothing if it holds more, and neither waits.
+    // Returns bytes beyond this number; no effect if it holds less.
+    void shrink_to(std::uint64_t bytes) noexcept;
+    // Take more bytes without waiting; both do nothing if the credit already holds more.
     void grow_to(std::uint64_t bytes) noexcept;  // may exceed the budget
-    // False, without a change, if the bytes do not fit.
+    // False, without a change, if the bytes do not fit into the budget.
     bool try_grow_to(std::uint64_t bytes) noexcept;
     std::uint64_t bytes() const noexcept { return bytes_; }
 

@@ -38,7 +38,8 @@ struct Chunk {
   std::exception_ptr error;  // exception thrown while the chunk was made
 };
 
-// The parallel part of an ingest: decodes, fingerprints and packs inputs. Thread-safe.
+// The parallel part of an ingest: decodes and fingerprints inputs, and packs them as records.
+// Thread-safe.
 class ChunkMaker {
  public:
   // Throws UsageError for hashes that are unknown or repeated. `sources` and `gates` must outlive

@@ -68,7 +68,8 @@ IngestOptions options_of(const Manifest& manifest);
 // Names of the hashes of a table, with their versions: "phash:1", "dhash:1".
 std::vector<std::string> hash_names(const dedup::Fingerprints& columns);
 
-std::uint64_t bytes_in_flight(const IngestWork& work);  // limit of bytes in flight that applies
-std::string in_mebibytes(std::uint64_t bytes);          // "12 MiB", rounded up
+// Limit that applies to image data in memory during an ingest.
+std::uint64_t bytes_in_flight(const IngestWork& work);
+std::string in_mebibytes(std::uint64_t bytes);  // "12 MiB", rounded up
 
 }  // namespace winnow::pipeline

@@ -29,12 +29,13 @@ std::uint64_t pack_bytes(const RecordView& record);
 // Gathers consecutive small records into packs; each large record gets its own.
 class Packer {
  public:
-  // Packs go to `out`. Those for which `kept` has no room are not kept in memory. Both must outlive
-  // this object.
+  // `out` receives the packs. The bytes of a pack are kept only if the gate `kept` has room. Both
+  // must outlive this object.
   Packer(std::vector<Pack>& out, ByteGate& kept) : out_(out), kept_(kept), credit_(kept.none()) {}
 
-  void add(const RecordView& record, Pack::Item item);  // `record` is not needed afterwards
-  void close();                                         // ends the current pack
+  // Adds a record to a pack; `record` is not needed afterwards.
+  void add(const RecordView& record, Pack::Item item);
+  void close();  // ends the current pack
 
  private:
   void keep(const RecordView& record);

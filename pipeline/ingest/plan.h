@@ -107,10 +107,10 @@ struct ChunkPlan {
 };
 
 inline constexpr std::uint64_t kChunkEntries = 256;
-// Most bytes of augmented variants in a chunk, if all its inputs were training images.
+// Most bytes of augmented variants of a task's inputs, if all inputs were training images.
 inline constexpr std::uint64_t kChunkVariantBytes = 4u << 20;
 
-// Most bytes of inputs in a chunk. Decoded pixels are several times larger.
+// Most bytes of a task's inputs. Decoded pixels are several times larger.
 constexpr std::uint64_t chunk_bytes(Store store) noexcept {
   return store == Store::kRaw ? 1u << 20 : 2u << 20;
 }

@@ -9,7 +9,7 @@
 
 namespace winnow::pipeline {
 
-// Counts of inputs that the ledger's outcomes do not show.
+// Counts of inputs beyond the ledger's outcomes: warnings, reasons, orientation, transparency.
 struct Remarks {
   std::uint64_t warned = 0;                          // readable inputs with a decoder warning
   std::map<std::string, std::uint64_t> unsupported;  // unsupported inputs, by reason

@@ -16,7 +16,7 @@ namespace winnow::pipeline {
 struct RetryPlan {
   std::vector<SampleId> ids;          // ids of the unreadable inputs, ascending
   std::vector<PlacedSource> sources;  // the given sources, with their numbers in the cache
-  // Shards that contain such an input, or that now end elsewhere because a repaired file has
+  // Shards that contain an unreadable input, or that now end elsewhere because a repaired file has
   // another size.
   std::vector<ShardPlan> shards;
   // For each shard, whether it is rewritten in any case. The others are rewritten only if an input

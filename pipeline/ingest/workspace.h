@@ -40,9 +40,9 @@ class Workspace {
   void make_shards_folder_in_memory(const std::string& content);
 
   // Removes shards that the new manifest of a reopened cache does not name.
-  void keep_only(const Manifest& manifest);  // call it when the manifest is in place
-  void finish();            // removes everything except what existed when the cache was reopened
-  void abandon() noexcept;  // removes everything except what was there when it was reopened
+  void keep_only(const Manifest& manifest);
+  void finish();            // call it when the manifest is in place
+  void abandon() noexcept;  // removes everything except what existed when the cache was reopened
 
  private:
   Workspace(CachePaths paths, Fd lock, bool made_folder, bool complete)

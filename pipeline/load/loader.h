@@ -51,7 +51,7 @@ class Planner {
   virtual void settle() {}
   // Bytes of records received from other machines for planned batches. Callable from any thread.
   virtual std::uint64_t received_bytes() const noexcept { return 0; }
-  // Bytes sent to others; any thread.
+  // Bytes of records sent to other machines. Callable from any thread.
   virtual std::uint64_t sent_bytes() const noexcept { return 0; }
 };
 

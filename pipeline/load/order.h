@@ -19,8 +19,9 @@ class EpochOrder {
   // Throws UsageError if n is 0. `use` and `part` select permutations for other uses than epochs.
   EpochOrder(std::uint64_t n, std::uint64_t seed, std::uint32_t epoch,
              RandomUse use = RandomUse::kOrder, std::uint32_t part = 0);
-  std::uint64_t operator[](std::uint64_t index) const noexcept;  // value at an index below n
-  // Index of a value below n: the inverse.
+  // Value of the permutation at an index below n.
+  std::uint64_t operator[](std::uint64_t index) const noexcept;
+  // Inverse of the permutation: the index of a value below n.
   std::uint64_t index_of(std::uint64_t value) const noexcept;
 
  private:

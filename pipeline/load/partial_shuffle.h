@@ -19,7 +19,8 @@ struct Lanes {
   std::uint64_t lane_of(std::uint64_t position) const noexcept {
     return position % batch * count / batch;
   }
-  // Number of positions of the stream in [0, position) that are in `lane`.
+  // Number of positions of the stream in [0, position) that are in `lane` (a run of rows of each
+  // batch).
   std::uint64_t before(std::uint64_t lane, std::uint64_t position) const noexcept;
   // The k-th position of the stream in `lane`, counted from 0.
   std::uint64_t position_of(std::uint64_t lane, std::uint64_t k) const noexcept;
@@ -83,7 +84,7 @@ class PartialShuffle {
     Epoch(const PartialShuffle& shuffle, std::uint32_t number);
 
     std::uint64_t operator[](std::uint64_t offset) const;  // the place at an offset in the epoch
-    // Offset of a place in the epoch: the inverse.
+    // Inverse of the permutation: the offset of a place in the epoch.
     std::uint64_t offset_of(std::uint64_t place) const;
     // Number of places that stay in their home lane `lane`; only if Q < 1.
     std::uint64_t kept(std::uint64_t lane) const noexcept { return kept_[lane]; }

@@ -19,7 +19,7 @@ struct MachineOptions {
   int replicas = 1;  // copies of the cache that the memory of all machines holds together
   // Number of partitions to divide the samples by; 0: divide by blocks of the shards.
   int partitions = 0;
-  // 0: as on the actual machines; else this many ranks are treated as one machine.
+  // Number of ranks that are treated as one machine; 0: those that are on one machine.
   int ranks_per_machine = 0;
 };
 

@@ -47,9 +47,8 @@ SampleSet take_turns(std::vector<SampleId> ids, std::vector<float> weights,
 std::size_t first_row(const SampleSet& samples, std::size_t place) noexcept;
 
 // The row (index into ids) of the sample that is used when `place` occurs for the `turn`-th time,
-// from
-// 0. In each block of as many turns as the place has samples, each sample is used once, in an order
-//    that is a pure function of (seed, block, first id).
+// counted from zero. In each block of as many turns as the place has samples, each sample is used
+// once, in an order that is a pure function of (seed, block, first id).
 std::size_t row_at(const SampleSet& samples, std::size_t place, std::uint64_t seed,
                    std::uint64_t turn);
 

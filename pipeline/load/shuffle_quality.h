@@ -32,7 +32,7 @@ struct ShuffleQuality {
 struct ShuffleStudy {
   std::uint32_t epochs = 4;         // number of epochs to compare with the next one; at least 1
   std::uint64_t samples = 1 << 16;  // most samples to examine, as whole lanes of batches
-  // Number of meetings to expect with a global shuffle, at least; else the window grows.
+  // Least number of meetings to expect with a global shuffle; else more batches count as one.
   double meetings = 1000;
 };
 

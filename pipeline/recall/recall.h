@@ -23,7 +23,7 @@ struct RecallOptions {
 struct EditRecall {
   std::string family;
   std::string name;
-  // Within[d]: number of pictures whose copy is at most d bits away.
+  // Number of pictures whose copy is at most d bits away: within[d].
   std::vector<std::uint64_t> within;
 
   // Recall: share of the pictures whose copy is within the threshold.

@@ -70,7 +70,7 @@ struct OpenOptions {
   // Folder with the shards, under their names in the cache; empty: the cache's own. A copy may lack
   // records of some partitions or ids (pipeline/copies/shard_copy.h).
   std::filesystem::path shards_at = {};
-  // Numbers of the shards that exist there, ascending; no other shard is accessed. nullopt: all.
+  // Numbers of the shards that can be read, ascending; others are not accessed. nullopt: all.
   std::optional<std::vector<std::uint32_t>> held = std::nullopt;
 
   // Options for reading manifest, tables and selections only. Shards may be anywhere.
@@ -94,7 +94,7 @@ class Cache {
 
   // The record of a sample; its views live as long as the cache. `pick` as in find_record().
   // Errors  FormatError for a damaged record (names shard and id). Error if the cache has no such
-  //         record here.
+  //         record, or not on this machine.
   RecordView record(SampleId id, const PickVariant& pick = {}) const;
   // Whether the shard of `id`, and its partition or range of ids, are on this machine. The sample
   // need not have a record.

@@ -29,7 +29,8 @@ class CheckedBytes {
   static constexpr std::size_t kSlotBytes = 512;
   static constexpr std::size_t kWordBits = 64;
 
-  // Whether a part is remembered: no two parts this long begin in one slot of 512 bytes.
+  // Whether a part is long enough to be remembered: no two such parts begin in one slot of 512
+  // bytes.
   static bool is_long(BytesView part) noexcept { return part.size() >= kSlotBytes; }
   std::size_t slot(BytesView part) const noexcept {
     return static_cast<std::size_t>(part.data() - all_.data()) / kSlotBytes;

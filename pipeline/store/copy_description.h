@@ -29,7 +29,7 @@ struct CopyDescription {
   std::uint64_t bytes() const;
 };
 
-// The text of the description's file.
+// The text of the file that describes a copy of shards.
 std::string text_of(const CopyDescription& description);
 // Reads the description of a copy. nullopt if it is missing or damaged: then the folder's content
 // is unknown. FormatError for one of another version.

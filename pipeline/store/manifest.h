@@ -59,7 +59,7 @@ struct ImageSummary {
 };
 ImageSummary summary_of(const Tally& tally, std::optional<Statistics> statistics = {});
 
-// Hashes of the files that a cache has besides its shards.
+// The files that a cache has besides its shards: fingerprints and ledger.
 struct TableInfo {
   std::vector<std::string> hashes;  // hashes with their versions, "phash:1", "dhash:1"
   std::string fingerprints_hash;    // XXH3-128 of fingerprints/table

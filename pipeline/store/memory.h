@@ -20,7 +20,7 @@ enum class Storage : std::uint8_t { kDisk, kMemory, kNetwork };
 // The kind of a file system, by its type number from statfs(). All user-space file systems (FUSE)
 // count as network: their server may be anywhere, and may disappear.
 Storage storage_of(std::uint64_t magic) noexcept;
-// Throws SystemError if nothing exists there.
+// The kind of storage at a path. Throws SystemError if nothing exists there.
 Storage storage_at(const std::filesystem::path& path);
 
 // Space for files in a folder: the bytes that each of several limits still allows.

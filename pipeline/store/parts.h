@@ -63,7 +63,7 @@ class Blocks {
 struct Parts {
   std::uint32_t machines = 0;  // number of machines; some may hold nothing
   Blocks blocks;
-  // Machine_of[copy][block]: number of the machine that holds the block.
+  // Number of the machine that holds a block: machine_of[copy][block].
   std::vector<std::vector<std::uint32_t>> machine_of;
 };
 
