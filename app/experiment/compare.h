@@ -60,8 +60,8 @@ struct ComparisonWithFirst {
   // Difference over two folds or more. By the corrected resampled t-test, because folds share
   // training images.
   std::optional<PairedDifference> over_folds = {};
-  // The p-value of over_folds, over_seeds or the single pair, Holm-corrected for `corrected_for`
-  // recipes.
+  // The p-value of the comparison (over folds, over seeds, or of a single pair of runs),
+  // Holm-corrected for `corrected_for` recipes.
   std::optional<double> p = {};
   std::optional<Loss> loss = {};  // verdict whether accuracy is lost; only if a margin is given
   std::size_t corrected_for = 1;  // number of recipes that p-values are corrected for

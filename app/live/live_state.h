@@ -67,7 +67,7 @@ struct LiveState {
   LiveCurves accuracy{};
   LiveStages lately{};  // time spent in the last interval, between the last two rows of training
   LiveStages so_far{};  // time spent since the run began
-  std::optional<double> images_per_second{};  // speed in the last interval
+  std::optional<double> images_per_second{};  // images per second in the last interval
   train::MetricsRow last{};                   // last row of training in metrics.jsonl
 };
 

@@ -19,7 +19,7 @@ struct ImageResult {
   // Probabilities by class; empty if the picture could not be read.
   std::vector<float> probabilities{};
   std::vector<float> features{};  // feature vector, if asked for
-  // Only for pictures that are predicted in windows.
+  // The following fields are only set for pictures that are predicted in windows.
   std::int64_t height_px = 0;
   std::int64_t width_px = 0;
   std::uint64_t windows = 0;

@@ -22,8 +22,8 @@ struct TableContent {
   std::vector<std::string> classes;  // names of the classes, UTF-8
   bool sigmoid = false;
   TableOptions table;
-  bool windows = false;  // with a column for the number of windows of a picture
-  bool boxes = false;    // with a table of boxes
+  bool windows = false;  // whether rows have the number of windows of the picture
+  bool boxes = false;    // whether a table of boxes is written
 };
 
 // The predicted classes of a picture: the most probable one (the first on a tie); with several

@@ -16,7 +16,7 @@ std::optional<std::string> class_of(const dedup::ClassOff& off, const pipeline::
 // The reason, in words, why a class is off its share.
 std::string reason_in_words(const dedup::ClassOff& off);
 
-// A class whose share in a split or fold is off the wanted one, and where it is furthest off.
+// A class with too many or too few samples in a split or fold, and where the deviation is greatest.
 struct OffClass {
   std::string where;
   dedup::ClassOff off;

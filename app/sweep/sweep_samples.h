@@ -116,12 +116,12 @@ class SweepSamples {
   std::optional<dedup::VerifiedPairs> pairs_;  // nullopt: pictures were not compared
   dedup::Selection base_;
   std::optional<dedup::GroupsWithEvidence> base_groups_;
-  std::vector<std::uint32_t> duplicates_;  // by row, see dedup::remains_of()
+  std::vector<std::uint32_t> duplicates_;  // number of each row's group of duplicates
   std::optional<dedup::GroupsWithEvidence> duplicate_groups_;
   std::uint64_t training_ = 0;
   std::uint64_t held_out_ = 0;
   std::map<std::string, SearchedLinks> searched_;  // pairs found for each hash, by its name
-  std::shared_ptr<const dedup::PreferredOrder> preferred_;  // for pairs found by pictures
+  std::shared_ptr<const dedup::PreferredOrder> preferred_;  // order for pairs found by pictures
 };
 
 }  // namespace winnow::app

@@ -102,7 +102,8 @@ using ChooseCrop = std::function<Crop(Size whole)>;
 
 struct DecodedCrop : DecodedImage {
   int scale = 1;
-  // Position of the box in the decoded pixels: all of them at full scale, else exact to 1/8 pixel.
+  // Which part of the decoded pixels is the box: all of them at full scale; at smaller scales exact
+  // to 1/8 pixel.
   Region region;
 };
 

@@ -27,7 +27,7 @@ struct HashSourceOptions {
   int scale = 1;         // scale at which pictures are decoded, as for decode()
   int threads = 0;       // threads of TBB; 0: TBB's default
   int readers = 64;      // most reading threads; no more are started than needed
-  StopRequested stop{};  // is asked before each input
+  StopRequested stop{};  // whether to stop; asked before each input
 };
 
 // Hashes every input of a source. Its own threads read; TBB's threads decode and hash. `take` gets

@@ -31,7 +31,7 @@ std::string in_words(const Place& place);  // "input 'cat/1.jpg'"
 // A readable input in memory, decoded.
 struct Readable {
   Bytes encoded;      // encoded bytes; empty if the source holds raw pixels
-  Image image;        // decoded image at the scale of the hashes
+  Image image;        // image, decoded at the scale that the hashes need
   int height_px = 0;  // height of the picture at full scale
   int width_px = 0;
   // Downscaled image to store instead; without pixels if its encoded form is in `encoded`.
@@ -50,7 +50,7 @@ struct Refused {
   std::string reason;
 };
 
-Refused refused(const DecodeError& error);  // with the ledger outcome (Fate) of the error
+Refused refused(const DecodeError& error);  // adds the ledger outcome (Fate) of the error
 
 Hash128 file_hash(const Readable& input);  // hash of the input's bytes, or of its raw pixels
 

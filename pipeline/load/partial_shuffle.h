@@ -43,8 +43,8 @@ struct ShuffleOptions {
 // batch.
 void check_shuffle(const Lanes& lanes, double fraction);
 
-// The home partition (partition_of()) of each place of a set: a sample, or samples of which an
-// epoch uses one, where the first sample counts.
+// The home partition (partition_of()) of each place of a set. A place is a sample, or a group of
+// samples of which an epoch uses one; in a group the first sample counts.
 std::vector<std::uint32_t> homes_of(const SampleSet& samples, int partitions);
 
 // Orders of epochs for a partial shuffle: most samples stay in the lane of their home partition,
@@ -64,7 +64,8 @@ std::vector<std::uint32_t> homes_of(const SampleSet& samples, int partitions);
 //           (homes, lanes, Q, seed, its number).
 class PartialShuffle {
  public:
-  // homes   home lane of each place, below lanes.count
+  // homes   home lane of each place (a sample, or a group of which an epoch uses one), below
+  //         lanes.count
   // Errors  as check_shuffle(); UsageError if there are no places
   PartialShuffle(std::vector<std::uint32_t> homes, Lanes lanes, double fraction,
                  std::uint64_t seed);
@@ -83,10 +84,11 @@ class PartialShuffle {
    public:
     Epoch(const PartialShuffle& shuffle, std::uint32_t number);
 
-    std::uint64_t operator[](std::uint64_t offset) const;  // the place at an offset in the epoch
-    // Inverse of the permutation: the offset of a place in the epoch.
+    // The place (sample or group) at an offset in the epoch.
+    std::uint64_t operator[](std::uint64_t offset) const;
+    // Inverse of the permutation: the offset in the epoch of a place (sample or group).
     std::uint64_t offset_of(std::uint64_t place) const;
-    // Number of places that stay in their home lane `lane`; only if Q < 1.
+    // Number of places (samples or groups) that stay in their home lane `lane`; only if Q < 1.
     std::uint64_t kept(std::uint64_t lane) const noexcept { return kept_[lane]; }
 
    private:
@@ -96,8 +98,9 @@ class PartialShuffle {
 
     const PartialShuffle& shuffle_;
     std::uint32_t number_;
-    std::uint64_t first_;              // first position of the epoch in the stream
-    std::vector<std::uint64_t> kept_;  // places that stay in each lane; empty for a global shuffle
+    std::uint64_t first_;  // first position of the epoch in the stream
+    // Samples or groups that stay in each lane; empty for a global shuffle.
+    std::vector<std::uint64_t> kept_;
     // Entries [free_begins_[g], free_begins_[g + 1]) of the pool go to lane g. Entries
     // [pool_begins_[g], pool_begins_[g + 1]) come from home g.
     std::vector<std::uint64_t> free_begins_;
@@ -112,7 +115,8 @@ class PartialShuffle {
   Lanes lanes_;
   double fraction_;
   std::uint64_t seed_;
-  // The places with home g are places_[begins_[g] .. begins_[g + 1]), ascending.
+  // The places (samples or groups) with home g are places_[begins_[g] .. begins_[g + 1]),
+  // ascending.
   std::vector<std::uint64_t> begins_;
   std::vector<std::uint32_t> places_;
 };

@@ -113,7 +113,8 @@ class Sampler {
   std::vector<std::uint64_t> ends_;
 };
 
-// How often kRepeatFactor uses each place per epoch on average, before rounding. Pure.
+// How often kRepeatFactor uses each sample per epoch on average, before rounding. For samples of
+// which an epoch uses one: how often any of them. Pure.
 std::vector<double> repeat_factors(const SampleSet& samples, const SampleLabels& labels,
                                    double threshold);
 

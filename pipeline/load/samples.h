@@ -12,8 +12,8 @@ namespace winnow::pipeline {
 
 class Cache;
 
-// The samples of one split that a selection keeps, in id order. An epoch has size() places. Each is
-// one sample or, if samples take turns, a group of samples of which an epoch uses one.
+// The samples of one split that a selection keeps, in id order. An epoch has size() places. A place
+// is one sample or, if samples take turns, a group of samples of which an epoch uses one.
 struct SampleSet {
   std::vector<SampleId> ids;
   std::vector<float> weights;  // loss weight of each id
@@ -43,7 +43,8 @@ SampleSet select_samples(const Cache& cache, Split split, const std::string& sel
 SampleSet take_turns(std::vector<SampleId> ids, std::vector<float> weights,
                      std::span<const SampleId> stands_for);
 
-// The row (index into ids) of the first sample of `place`. Ascends with the place.
+// The row (index into ids) of the first sample of `place` (a sample or group). Ascends with the
+// place.
 std::size_t first_row(const SampleSet& samples, std::size_t place) noexcept;
 
 // The row (index into ids) of the sample that is used when `place` occurs for the `turn`-th time,

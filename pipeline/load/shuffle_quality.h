@@ -42,7 +42,8 @@ struct ShuffleStudy {
 ShuffleQuality measure_shuffle(const PartialShuffle& shuffle, const SampleLabels& labels = {},
                                const ShuffleStudy& study = {});
 
-// The labels of each place of a set: those of the place's first sample.
+// The labels of each place of a set (a sample, or a group of which an epoch uses one): those of its
+// first sample.
 SampleLabels read_place_labels(const Cache& cache, const SampleSet& samples);
 
 // The measurement as one sentence: "10.0 % of each of 8 partitions is exchanged an epoch: ...".

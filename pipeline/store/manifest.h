@@ -49,7 +49,8 @@ struct ImageSummary {
   int height_px = 0;  // size of all images in pixels; 0 if they differ
   int width_px = 0;
   PixelSums pixel_sums;  // sums over the training images (Tally::pixel_sums)
-  // Counts and sums to which sources that are added later are added; missing in older caches.
+  // Exact counts and sums of the images, to which those of later sources are added; missing in
+  // older caches.
   std::optional<Tally> tally;
   std::optional<Statistics> statistics;  // missing in older caches
 

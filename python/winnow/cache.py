@@ -162,7 +162,7 @@ class Cache:
         return self._open.fingerprints(None if columns is None else set(columns))
 
     def ledger(self, remarks_only: bool = False) -> list[_core.LedgerRow]:
-        """The fate of every input, in the order of ids; or only of inputs that are not simply ok."""
+        """The outcome of the ingest for every input, in the order of ids; or only for inputs that are not simply ok."""
         return self._open.ledger(remarks_only)
 
     def names(self, ids: ArrayLike) -> list[str]:

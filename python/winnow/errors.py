@@ -28,6 +28,6 @@ class SystemFault(Error, OSError):
 
 
 class StoppedError(Error):
-    """The work ended early at a clean place, as requested; the same call continues from there."""
+    """The work ended early, as requested, with its files in a consistent state; the same call continues from there."""
 
     exit_code = 75

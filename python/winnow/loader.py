@@ -54,7 +54,7 @@ def _factors_of(class_weights: str | os.PathLike[str] | Mapping[str, float] | No
 def place(
     cache: Where, memory: bool, memory_dir: str | os.PathLike[str] | None, job: ranks_of_job.Ranks
 ) -> _core.PlacedCache:
-    """A cache whose shards are read where ``winnow train`` on one machine would read them with the same flags."""
+    """Opens a cache. Its shards are read where ``winnow train`` on one machine would read them with the same flags."""
     machines = _core.Machines(None, job.ranks > job.local_ranks)
     return _core.PlacedCache(path_of(cache), memory, _folder_of(memory_dir), machines, _core.MachineOptions(1, 0))
 
@@ -62,7 +62,7 @@ def place(
 def share_out(
     cache: Where, memory_dir: str | os.PathLike[str] | None, replicas: int, ranks_per_machine: int, job: ranks_of_job.Ranks
 ) -> _core.PlacedCache:
-    """A cache that the machines of the job share: each holds a part, as in ``winnow train --memory``. All ranks call it together."""
+    """Opens a cache that the machines of the job share: each holds a part, as in ``winnow train --memory``. All ranks call it together."""
     from . import group as groups
 
     if replicas < 1 or ranks_per_machine < 0:
@@ -256,7 +256,7 @@ class Loader:
         return dict(self._census)
 
     def due(self, epoch: int) -> tuple[int, int]:
-        """The census of a complete epoch, over all ranks."""
+        """What :meth:`census` gives for a complete epoch, summed over all ranks: number of samples, and sum of hashes of their ids."""
         if epoch < 0:
             raise UsageError(f"epochs are counted from 0, and {epoch} is none")
         first, end, total = epoch * self.samples, (epoch + 1) * self.samples, 0

@@ -27,7 +27,7 @@ def path() -> str:
 
 @dataclass(frozen=True)
 class Finished:
-    """The output of a verb."""
+    """The output of a verb (a command of the program)."""
 
     out: str
     """Standard output."""

@@ -1,4 +1,4 @@
-"""Runs of ``winnow train`` as objects: settings, figures and last evaluation, read from a run's files (see docs/schemas)."""
+"""Runs of ``winnow train`` as objects: settings, metrics and last evaluation, read from a run's files (see docs/schemas)."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class Best:
 
 @dataclass(frozen=True)
 class Run:
-    """A run as its folder has it now. The run may still continue."""
+    """A training run, as its folder describes it now. It may still be going on."""
 
     path: str
     name: str
@@ -74,7 +74,7 @@ class Run:
     evaluation: LastEvaluation | None = None
 
     def curve(self, name: str) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """(n,) epochs and (n,) values of a figure such as "val.top1"; empty if the run has none."""
+        """(n,) epochs and (n,) values of a metric such as "val.top1"; empty if the run has none."""
         import numpy
 
         rows = [(row["epoch"], row[name]) for row in self.metrics if isinstance(row.get(name), (int, float))]
@@ -82,14 +82,14 @@ class Run:
         return points[:, 0], points[:, 1]
 
     def last(self, name: str) -> float | None:
-        """The last value of a figure; None: the run has none."""
+        """The last value of a metric; None: the run has none."""
         for row in reversed(self.metrics):
             if isinstance(value := row.get(name), (int, float)):
                 return value
         return None
 
     def best(self, name: str = "val.top1") -> Best | None:
-        """The best value of an evaluation figure: the smallest loss, or the largest of any other; the first of equals. None:
+        """The best value of an evaluation metric: the smallest loss, or the largest of any other; the first of equals. None:
         there is none."""
         found: Best | None = None
         for row in self.metrics:
@@ -115,7 +115,7 @@ class Repetition:
 
 @dataclass(frozen=True)
 class Report:
-    """Runs side by side."""
+    """Settings and metrics of training runs, side by side."""
 
     runs: list[Run]
     page: str | None = None
@@ -128,7 +128,7 @@ class Report:
         return {name: values for name, values in rows.items() if any(value != values[0] for value in values)}
 
     def figures(self) -> dict[str, list[float | None]]:
-        """Each figure that any run has, with its last value in each run; None: the run lacks it."""
+        """Each metric that any run has, with its last value in each run; None: the run lacks it."""
         names = sorted({name for run in self.runs for row in run.metrics for name, value in row.items() if not isinstance(value, str)})
         return {name: [run.last(name) for run in self.runs] for name in names}
 
