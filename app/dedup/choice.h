@@ -22,7 +22,7 @@ struct ChoiceOptions {
   std::optional<double> least_quality;
   // Whether pictures are compared, too; nullopt: verifies_unasked() decides.
   std::optional<bool> verify;
-  // Least probability of pairs found by comparing pictures.
+  // Least probability that a pair found by comparing pictures must have.
   std::optional<double> least_probability;
 };
 

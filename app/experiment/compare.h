@@ -57,8 +57,8 @@ struct ComparisonWithFirst {
   // Difference over seeds, for two pairs or more; not with folds.
   std::optional<PairedDifference> over_seeds = {};
   std::vector<FoldPair> folds = {};
-  // Difference over two folds or more. By the corrected resampled t-test, because folds share
-  // training images.
+  // Accuracy difference over two folds or more. By the corrected resampled t-test, because folds
+  // share training images.
   std::optional<PairedDifference> over_folds = {};
   // The p-value of the comparison (over folds, over seeds, or of a single pair of runs),
   // Holm-corrected for `corrected_for` recipes.

@@ -10,11 +10,12 @@
 #include "app/experiment/figures.h"
 #include "app/experiment/sweep_table.h"
 
-// Accuracy on the test split of the reported arms of a sweep. Test is evaluated once, after
-// everything else is decided. Pure functions.
+// Accuracy on the test split of the reported arms of a sweep (ways to thin the training data). Test
+// is evaluated once, after everything else is decided. Pure functions.
 namespace winnow::app {
 
-// Test accuracies of an arm's runs, by seed; nullopt: there is no such run.
+// Test accuracies of the runs of an arm (a way to thin the training data), by seed; nullopt: there
+// is no such run.
 struct TestedRuns {
   std::vector<std::optional<double>> top1 = {};
   // Accuracy without the test images that have a duplicate in training. Nullopt: all images have

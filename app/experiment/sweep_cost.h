@@ -49,7 +49,8 @@ std::optional<RunSpeed> speed_of(
     const std::function<std::optional<RunCost>(const std::string& job)>& cost_of);
 
 struct CostEstimate {
-  std::size_t runs = 0;          // number of different runs of the sweep; arms may share one
+  // Number of different runs; two arms that train on the same images share one.
+  std::size_t runs = 0;
   std::size_t shared = 0;        // number of runs saved because an arm shares them with another
   std::size_t done = 0;          // number of runs that are done already
   double images = 0;             // training images, summed over the runs that are still to do

@@ -13,7 +13,7 @@
 // Results of a sweep's runs, by arm (a way to thin the training data). Pure functions.
 namespace winnow::app {
 
-// Effects of an arm on the data, independent of training.
+// Effects of an arm (a way to thin the training data) on the data, independent of training.
 struct ArmFacts {
   // Largest Hamming distance in bits between a removed image and the one kept for it; nullopt: no
   // duplicates are removed.
@@ -58,7 +58,8 @@ struct SweepArm {
   }
 };
 
-// Correct predictions on the images of one class, over all runs of an arm.
+// Correct predictions on the images of one class, over all runs of an arm (a way to thin the
+// training data).
 struct ClassHits {
   std::uint64_t right = 0;
   std::uint64_t images = 0;

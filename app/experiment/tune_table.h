@@ -29,8 +29,8 @@ struct AxisFinding {
   bool matters_little(double margin) const noexcept { return at_stake && *at_stake <= margin; }
 };
 
-// Finds what the trials show about each axis of an arm. `scores`: of all its settings, trained
-// equally long; `best`: index of the best setting.
+// Finds what the trials of an arm (one optimiser at one batch size) show about each axis. `scores`:
+// of all its settings, trained equally long; `best`: index of the best setting.
 std::vector<AxisFinding> findings_of(const TuneArm& arm, const std::vector<TrialScore>& scores,
                                      std::size_t best);
 
@@ -79,7 +79,7 @@ struct TuneJudge {
   std::uint64_t held_out_images = 1;  // number of held-out images that accuracy is measured on
 };
 
-// Computes the results: one row per arm, in order.
+// Computes the results: one row per arm (one optimiser at one batch size), in order.
 std::vector<TuneRow> rows_of(const std::vector<TuneArm>& arms, const std::vector<ArmRuns>& runs,
                              const TuneJudge& judge);
 

@@ -19,7 +19,7 @@ struct LineChart {
   struct Mark {
     double x = 0;
     std::string name;
-    int colour = 0;  // index of the colour, as for lines
+    int colour = 0;  // index of the mark's colour, as for lines
   };
   std::string title;
   std::string x_name;

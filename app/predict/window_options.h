@@ -25,7 +25,7 @@ struct MapOptions {
   // Distance of the map's points in pixels; 0: a quarter of the windows' stride.
   std::int64_t step_px = 0;
   bool tiff = false;              // TIFF instead of .npy files
-  std::optional<double> least{};  // probability for detected boxes; nullopt: no boxes
+  std::optional<double> least{};  // probability that a map must reach in a box; nullopt: no boxes
 };
 
 struct WindowOptions {

@@ -14,8 +14,8 @@ namespace winnow::app {
 // Keeps track of the judgements of each group as they arrive. Not thread-safe.
 class Verdicts {
  public:
-  // `images`: those of each group, ascending, each once; one image per group if judgements are
-  // about single images.
+  // `images`: for each group the file hashes of its images, ascending, each once; one image per
+  // group if judgements are about single images.
   explicit Verdicts(dedup::Ragged<Hash128> images, dedup::About about = dedup::About::kDuplicates);
 
   // Applies a judgement. It concerns a group if its images are a subset or a superset of the

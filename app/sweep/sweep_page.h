@@ -22,17 +22,18 @@ struct SweepView {
   std::vector<std::uint64_t> class_samples;  // number of training samples of each class
 };
 
-// The verdict on an arm: "no loss", "a loss", "not shown" (neither is significant). Empty if there
-// are too few runs.
+// The verdict on an arm (a way to thin the training data): "no loss", "a loss", "not shown"
+// (neither is significant). Empty if there are too few runs.
 std::string loss_in_words(const ArmResult& result);
 
-// The verdict on an arm, and why it has fewer runs than others: "a loss, stopped after 3 seeds".
+// The verdict on an arm (a way to thin the training data), and why it has fewer runs than others:
+// "a loss, stopped after 3 seeds".
 std::string verdict_in_words(const SweepArm& arm, const ArmResult& result);
 
 // CSV with one row per run. It has no times, so that it can be reproduced. Pure, as all functions
 // here.
 std::string sweep_csv(const SweepView& view);
-// CSV with one row per class and arm.
+// CSV with one row per class and arm (a way to thin the training data).
 std::string classes_csv(const SweepView& view);
 
 // The page of a sweep: self-contained HTML, well-formed XML, too. `made`: when, by which version

@@ -53,8 +53,8 @@ struct ThinnedPoint {
   std::optional<int> bits = {};
 };
 
-// Makes the selections of the arms of a sweep from the samples of a cache. All selections have one
-// row per sample of the cache.
+// Makes the selections of the arms of a sweep (ways to thin the training data). They have one row
+// per sample of the cache.
 class SweepSamples {
  public:
   // Hold-out  Existing, or made so that it separates no duplicates as `winnow split` finds them.

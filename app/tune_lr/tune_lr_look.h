@@ -22,9 +22,9 @@ struct TuneLook {
   std::vector<TestedRuns> arms = {};  // final runs of all arms; empty if test was not evaluated
 };
 
-// Evaluates the final runs of all arms on the test split, and stores the results in the queue. The
-// search must have ended (`state`). Throws UsageError: the cache has no test split; as
-// train_jobs().
+// Evaluates the final runs of all arms (one optimiser at one batch size each) on the test split,
+// and stores the results in the queue. The search must have ended (`state`). Throws UsageError: the
+// cache has no test split; as train_jobs().
 TuneLook look_at_test(const TrainJobs& how, const TunePlan& plan, const TuneState& state,
                       JobQueue& queue, const Session& session);
 

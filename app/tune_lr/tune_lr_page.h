@@ -22,7 +22,8 @@ std::string command_of(const TuneView& view, const std::string& job);
 // The best setting of an arm (one optimiser at one batch size) and its result, in a sentence
 // without its full stop.
 std::string in_words(const TuneView& view, std::size_t arm);
-// All advice for the user: the notes of the plan, and advice_of() each arm.
+// All advice for the user: the notes of the plan, and advice_of() each arm (one optimiser at one
+// batch size).
 std::vector<std::string> advice_of(const TuneView& view);
 
 // CSV with one row per arm (one optimiser at one batch size). It has no times, so that it can be

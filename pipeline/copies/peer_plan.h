@@ -62,9 +62,9 @@ struct GivenParts {
   };
   std::vector<Piece> sent = {};
   std::vector<Piece> received = {};
-  // Offset of the bytes for each receiving rank, and their end.
+  // Where the bytes for each receiving rank begin, and where the last ones end.
   std::vector<std::size_t> sent_offsets = {};
-  // Offset of the bytes from each sending rank, and their end.
+  // Where the bytes from each sending rank begin, and where the last ones end.
   std::vector<std::size_t> received_offsets = {};
 };
 GivenParts lay_out(const std::vector<GivenBlock>& round, int rank, int ranks);

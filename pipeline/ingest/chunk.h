@@ -52,7 +52,8 @@ class ChunkMaker {
   //         read
   Chunk make(const ChunkPlan& plan, ReadChunk read, const std::function<void()>& check = {}) const;
   // Makes the bytes of a pack again, which were not kept in memory, from the source. Waits for no
-  // gate, so memory may exceed their budgets. Throws Error if an input has changed.
+  // memory limit, so memory may exceed the budgets of `gates`. Throws Error if an input has
+  // changed.
   void make_again(const Chunk& chunk, Pack& pack) const;
 
   dedup::Fingerprints empty_fingerprints() const;

@@ -16,8 +16,8 @@ struct Remarks {
   // Readable inputs with an EXIF orientation other than upright. Ledgers lack this, so add(row)
   // does not count them.
   std::uint64_t oriented = 0;
-  // Readable inputs with transparent pixels and no matte (background colour). Not counted by
-  // add(row) either.
+  // Readable inputs with transparent pixels and no matte (background colour). Not in ledgers, so
+  // add(row) does not count them.
   std::uint64_t transparent = 0;
 
   void add(const LedgerRow& row);

@@ -78,8 +78,8 @@ struct Segment {
   std::vector<std::vector<Request>> requests = {};  // requests of this rank for each batch
   std::vector<Parcel> sent = {};
   std::vector<Parcel> received = {};
-  std::vector<std::size_t> sent_offsets = {};  // byte offset for each receiving rank, and the end
-  // Byte offset from each sending rank, and the end.
+  std::vector<std::size_t> sent_offsets = {};  // where the bytes for each rank begin, and their end
+  // Where the bytes from each rank begin, and their end.
   std::vector<std::size_t> received_offsets = {};
 };
 

@@ -62,7 +62,7 @@ def place(
 def share_out(
     cache: Where, memory_dir: str | os.PathLike[str] | None, replicas: int, ranks_per_machine: int, job: ranks_of_job.Ranks
 ) -> _core.PlacedCache:
-    """Opens a cache that the machines of the job share: each holds a part, as in ``winnow train --memory``. All ranks call it together."""
+    """Opens a cache that the job's machines share: each holds a part, as in ``winnow train --memory``. Collective: all ranks call it."""
     from . import group as groups
 
     if replicas < 1 or ranks_per_machine < 0:
@@ -256,7 +256,7 @@ class Loader:
         return dict(self._census)
 
     def due(self, epoch: int) -> tuple[int, int]:
-        """What :meth:`census` gives for a complete epoch, summed over all ranks: number of samples, and sum of hashes of their ids."""
+        """The :meth:`census` of a complete epoch over all ranks: number of samples, and sum of hashes of their ids."""
         if epoch < 0:
             raise UsageError(f"epochs are counted from 0, and {epoch} is none")
         first, end, total = epoch * self.samples, (epoch + 1) * self.samples, 0
