@@ -88,7 +88,7 @@ struct ArmResult {
   std::optional<double> p_no_loss = {};
   // P-value of the hypothesis that arm and control are equally accurate.
   std::optional<double> p_control = {};
-  // No loss by a verdict that is not corrected for the other settings tried.
+  // Whether the arm loses nothing by a verdict that is not corrected for the other settings tried.
   bool passes_alone = false;
   std::vector<ClassHits> classes = {};  // accuracy by class; empty: the runs have not stored it
   std::optional<double> seconds = {};   // mean training time of its runs, in seconds

@@ -68,8 +68,8 @@ std::string recommendation_in_words(const Measured& measured, const ChoiceOption
 
 // The measurements of one hash, as JSON of schema winnow.tune/1.
 Json json_of(const Tuned& tuned, const dedup::Demand& demand);
-// The JSON fields `recommended` and, if pictures were compared, `pictures`, of schema
-// winnow.tune/1.
+// The recommendation as JSON of schema winnow.tune/1: fields `recommended` and, if pictures were
+// compared, `pictures`.
 Json json_of(const Measured& measured);
 Json json_of_pictures(const Taken& taken);
 

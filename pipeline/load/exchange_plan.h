@@ -64,7 +64,7 @@ struct RecordSizes {
 // received.
 struct Parcel {
   std::uint64_t batch = 0;  // number of the batch on the receiving rank
-  std::uint32_t row = 0;    // row of the record in that batch
+  std::uint32_t row = 0;    // row of the record in the receiving rank's batch
   Request request = {};
   std::size_t begin = 0;
   std::size_t bytes = 0;

@@ -30,8 +30,8 @@ Placement divide_shards(const Manifest& manifest, const MachineOptions& options,
 
 // When shards are copied into memory.
 enum class CopyWhen {
-  kNeeded,       // if they are on a network file system, where mapping them is unsafe
-  kNotInMemory,  // unless they are in memory already
+  kNeeded,       // copy if shards are on a network file system, where mapping is unsafe
+  kNotInMemory,  // copy unless shards are in memory already
   kAlways,
 };
 
