@@ -30,7 +30,7 @@ class PictureRows {
   // Errors and exceptions as read().
   virtual std::optional<DecodeError> skip(int rows) = 0;
   // Number of rows that must be decoded to get any one of them: those of a strip or of a row of
-  // tiles; for a JPEG all rows above.
+  // tiles; for a JPEG all rows.
   virtual int rows_to_reach() const noexcept = 0;
   // The decoder's warnings so far, in the form of DecodedImage::warning; empty: none.
   virtual std::string warning() const = 0;

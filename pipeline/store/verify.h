@@ -18,7 +18,7 @@ struct Verified {
   std::vector<std::string> first_few;
   std::uint64_t shards = 0;
   std::uint64_t records = 0;  // number of records by the manifest
-  std::uint64_t bytes = 0;    // size of all records
+  std::uint64_t bytes = 0;    // size of all shards
   std::vector<std::string> selections;
   std::string digest;
 
