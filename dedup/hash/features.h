@@ -7,26 +7,27 @@
 
 namespace winnow::dedup {
 
-// Variance of the 4-neighbour Laplacian over the gray image, without borders (Pech-Pacheco 2000).
-// Larger is sharper. Comparable between copies of one picture at one size.
+// Sharpness of a gray image: variance of its 4-neighbour Laplacian, border pixels excluded
+// (Pech-Pacheco 2000). Larger is sharper. Only comparable between copies of one picture at one
+// size.
 float sharpness(ImageView gray);
 
-// Amount of detail to match on, 0..100: the gradient sum of PDQ's quality metric on a 64x64
-// reduction.
-// Images of quality 0 would all match each other, so they are set apart. The flag --list-blank and
-// the key "blank" of winnow.dedup/1 list them.
+// Amount of detail that an image can be matched by, 0..100: the gradient sum of PDQ's quality
+// metric on a 64x64 reduction.
+// An image of quality 0 (blank) would match every other such image, so it is not matched by hashes.
+// The flag --list-blank and the key "blank" of the JSON schema winnow.dedup/1 list these images.
 float quality(ImageView gray);
 
-// Sharpness and quality of an image whose rows arrive a few at a time, from the top.
+// Computes sharpness and quality of an image whose rows arrive a few at a time, from the top.
 class RowFeatures {
  public:
   // `weights` as for RowResizer.
   RowFeatures(int height_px, int width_px, ResampleWeights* weights = nullptr);
 
-  // The next rows of the gray image, preceded by the last `above` rows of the call before (up to
-  // two, as many as there are).
+  // Adds the next rows of the gray image. `gray` begins with the last `above` rows of the previous
+  // call: two, or as many as there have been.
   void add(ImageView gray, int above);
-  // Call these once all rows are there.
+  // The results. Call these after the last row was added.
   float sharpness() const;
   float quality();
 

@@ -9,22 +9,25 @@
 
 namespace winnow::dedup {
 
-// Rule of a hash that works on a reduced image.
+// How a hash that works on a reduced gray image is computed.
 struct SmallRule {
   enum class Order { kGrayFirst, kResizeFirst };  // imagehash's order; imagededup's order
   Order order;
-  // Size of the reduced image. 0 for both: the largest power-of-two square that fits, at least 8.
+  // Size of the reduced image. If both are 0: the largest square with a power of two as side that
+  // fits into the image, at least 8.
   int height_px;
   int width_px;
   void (*bits)(ImageView small_gray, int orientations, std::uint64_t* words);
 };
 
-// Bits for "greater than" the mean or median; the `or_equal` forms also count equality.
+// Each writes the bits of one hash: 1 if a value of the reduced image is greater than its
+// neighbour, the mean or the median. The `or_equal` forms also write 1 for equality.
 void ahash_bits(ImageView small, std::uint64_t* words);
 void ahash_or_equal_bits(ImageView small, std::uint64_t* words);
 void dhash_bits(ImageView small, std::uint64_t* words);
 void dhash_vertical_bits(ImageView small, std::uint64_t* words);
-// Codes in `orientations` orientations (hash_name.h) from one transform.
+// Like the functions above, for codes in `orientations` orientations (hash_name.h), all from one
+// DCT.
 void phash_bits(ImageView small, int orientations, std::uint64_t* words);
 void phash16_bits(ImageView small, int orientations, std::uint64_t* words);
 void phash_or_equal_bits(ImageView small, std::uint64_t* words);
