@@ -7,9 +7,10 @@
 
 namespace winnow::dedup {
 
-// Receives samples and their display names, in ascending order of ids.
+// Receives one sample and its display name per call, in ascending order of ids.
 using NameSink = std::function<void(SampleId, std::string_view)>;
-// Supplies them, perhaps with those of other samples. May be called repeatedly.
+// Passes the display names of samples to the sink; it may pass those of more samples than the
+// caller needs. May be called repeatedly.
 using NameSource = std::function<void(const NameSink&)>;
 
 }  // namespace winnow::dedup

@@ -11,16 +11,17 @@
 
 namespace winnow::dedup {
 
-// Globs over the display names of samples (glob_fits).
+// Wildcard patterns for the display names of samples (glob_fits).
 struct Globs {
   std::vector<std::string> prefer;
   std::vector<std::string> protect;
 };
 
-// The precedence of a table's rows.
-// ids     Those of the rows.
-// names   Gives the names of all of them, perhaps of others too. Asked once; never without globs.
-// chosen  Rows that shall represent their groups; later choices come last.
+// The user's wishes for the rows of a table: patterns are matched against names.
+// ids     The sample ids of the rows.
+// names   Supplies the names of these samples, perhaps of more. Called once; not called without
+//         patterns.
+// chosen  Sets of rows that a review chose to represent their groups; later choices come last.
 Precedence precedence_of(std::span<const SampleId> ids, const NameSource& names, const Globs& globs,
                          const RowSets& chosen);
 

@@ -12,25 +12,27 @@
 
 namespace winnow::dedup {
 
-// Review decisions applied to the rows of one table. A decision about an image applies to all rows
-// of the same file.
+// Review decisions, translated to the rows of one table. A decision about an image applies to all
+// rows of the same file.
 struct Decided {
-  RowSets same;   // must-link sets: one picture each; two or more rows, ascending
-  RowSets apart;  // cannot-link sets: no two are one picture; two or more files, one row of each
-  RowSets kept;   // rows of one file that shall represent its group; later decisions come last
-  // Decisions about single images. Both ascend.
-  RowList spared;   // kept in spite of issues
+  RowSets same;   // must-link sets: each set of rows is one picture; two or more rows, ascending
+  RowSets apart;  // cannot-link sets: no two files of a set are one picture; one row of each file
+  // Sets of rows of one file, which shall represent its group; later decisions come last.
+  RowSets kept;
+  // Rows that have decisions about single images, ascending: `spared` and `dropped`.
+  RowList spared;   // kept in spite of issues such as "dark"
   RowList dropped;  // removed
-  // One for each review file.
+  // A review file that decisions were taken from.
   struct Source {
     std::string file;              // file name without folder
-    Hash128 digest;                // digest of its complete lines
+    Hash128 digest;                // XXH3-128 of the complete lines of the file
     std::uint64_t judgements = 0;  // judgements that were applied
   };
   std::vector<Source> reviews;
-  std::uint64_t judgements = 0;  // all that were applied: about images in the table
-  std::uint64_t unknown = 0;     // judged images that are not in the table
-  // Images judged different from one with equal pixels; they stay together.
+  // Number of judgements that were applied, in all: those about images in the table.
+  std::uint64_t judgements = 0;
+  std::uint64_t unknown = 0;  // number of judged images that are not in the table
+  // Number of images judged different from one with equal pixels; they stay together all the same.
   std::uint64_t equal = 0;
 
   bool empty() const noexcept {
@@ -38,8 +40,8 @@ struct Decided {
   }
 };
 
-// Applies the judgements in force (last_said) to a table, of which file_hashes and pixel_hashes are
-// read. Images that are not in the table are only counted.
+// Translates the judgements in force (last_said) to rows of a table. Reads file_hashes and
+// pixel_hashes. Images that are not in the table are only counted.
 //
 // Errors  UsageError for a contradiction, naming file and line of both judgements:
 // - two images are called different, and another judgement makes them one picture, directly or
@@ -47,8 +49,8 @@ struct Decided {
 // - an image shall represent its group and be dropped
 Decided apply_to_rows(std::span<const Review> reviews, const ColumnSource& columns);
 
-// Links between those of `rows` (ascending) that `decided` calls the same: each to the one before
-// it.
+// Must-links among `rows` (ascending): each row is linked to the previous one of its set in
+// decided.same.
 std::vector<Edge> same_edges(const Decided& decided, std::span<const std::uint32_t> rows);
 
 }  // namespace winnow::dedup

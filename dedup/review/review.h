@@ -13,52 +13,58 @@
 
 namespace winnow::dedup {
 
-// A review: what people decided about images, identified by content (docs/formats/review.md).
+// A review: what people decided about images, which are identified by the hashes of their files
+// (docs/formats/review.md).
 
 // The subject of a judgement.
 enum class About : std::uint8_t {
-  kDuplicates,  // whether images are one picture
-  kImage,       // a single image: whether to use it
+  kDuplicates,  // whether several images are one picture
+  kImage,       // whether to use a single image
 };
-// The JSON key of the verdict: "verdict", "image_verdict".
+// The JSON key under which a verdict is stored: "verdict" or "image_verdict".
 std::string_view member_of(About about) noexcept;
 
 enum class Verdict : std::uint8_t {
-  kDuplicate,  // all of these are one picture
-  kDifferent,  // no two of these are one picture
-  kKeep,       // this one represents its group; for an image: issues do not drop it
-  kUnsure,     // seen, not decided
-  kNone,       // withdraws what was said about exactly these
-  kDrop,       // for an image: remove it
+  kDuplicate,  // all images of the judgement are one picture
+  kDifferent,  // no two images of the judgement are one picture
+  // The image represents its group; if the judgement is about one image: issues do not drop it.
+  kKeep,
+  kUnsure,  // seen, not decided
+  kNone,    // withdraws the earlier judgement about the same images
+  kDrop,    // about a single image: remove it
 };
 std::string_view verdict_name(Verdict verdict) noexcept;  // "duplicate"
-// Parses a verdict that is allowed for the subject; nullopt for another word.
+// Parses a verdict that is allowed for this subject; nullopt for any other word.
 std::optional<Verdict> parse_verdict(About about, std::string_view name) noexcept;
-std::string verdict_names(About about);  // "keep, drop, unsure and none"
+std::string verdict_names(About about);  // list for messages: "keep, drop, unsure and none"
 
 struct Judgement {
   Verdict verdict = Verdict::kNone;
-  // XXH3-128 of the files' bytes, without repeats. Number: two or more for kDuplicate and
-  // kDifferent; one for kKeep and for any judgement of an image; else one or more.
+  // XXH3-128 of the bytes of each image file, without repeats. Their number: at least two for
+  // kDuplicate and kDifferent; one for kKeep and for any judgement about a single image; else at
+  // least one.
   std::vector<Hash128> images;
-  std::vector<std::string> names = {};  // for people only; raw bytes, as in the lists
-  std::uint64_t line = 0;               // line in its file, from 1
-  std::uint32_t review = 0;             // the review it belongs to, see last_said()
+  // Names of the images, for people only; raw bytes, as in lists.
+  std::vector<std::string> names = {};
+  std::uint64_t line = 0;    // number of the line in its file, from 1
+  std::uint32_t review = 0;  // number of the review that the judgement is from, see last_said()
   About about = About::kDuplicates;
 
   friend bool operator==(const Judgement&, const Judgement&) = default;
 };
 
-// Pairs drawn for judgement, to estimate a precision.
-// The population is all pairs of dedup::for_each_pair() with these options, except those of one
-// file. It is divided into strata; some pairs of each are drawn without replacement.
+// A sample of linked pairs, drawn for people to judge, to estimate the precision of a threshold.
+// The population is all pairs that dedup::for_each_pair() visits with these options, except pairs
+// of equal files. It is divided into strata; some pairs of each are drawn without replacement.
 struct PairSample {
   struct Stratum {
-    int distance = 0;          // bits
-    std::string classes = {};  // "same", "other", "unknown": at least one has no label
-    std::string splits = {};   // "same", "other"
-    std::uint64_t pairs = 0;   // total
-    std::vector<std::array<Hash128, 2>> drawn = {};  // pairs of files, the smaller hash first
+    int distance = 0;  // bits
+    // Labels of both images: "same", "other", or "unknown" if at least one has none.
+    std::string classes = {};
+    std::string splits = {};  // "same", "other"
+    std::uint64_t pairs = 0;  // total
+    // Drawn pairs, as hashes of their files, the smaller hash first.
+    std::vector<std::array<Hash128, 2>> drawn = {};
 
     friend bool operator==(const Stratum&, const Stratum&) = default;
   };
@@ -66,8 +72,8 @@ struct PairSample {
   int threshold = 0;
   std::string scope = {};  // as scope_name() returns
   std::uint64_t seed = 0;
-  std::uint64_t certain = 0;                 // pairs of one file: duplicates, never drawn
-  std::optional<double> least_quality = {};  // for the images of pairs, if given
+  std::uint64_t certain = 0;  // number of pairs of equal files: duplicates, never drawn
+  std::optional<double> least_quality = {};  // of the images of pairs; nullopt: the hash's
   std::vector<Stratum> strata = {};
 
   friend bool operator==(const PairSample&, const PairSample&) = default;
@@ -76,26 +82,26 @@ struct PairSample {
 struct Review {
   std::string file;  // as named in messages
   std::vector<Judgement> judgements;
-  std::optional<PairSample> sample;  // the last one in the file
-  // Size of its complete lines, and their XXH3-128. Writers continue there.
+  std::optional<PairSample> sample;  // the last sample in the file
+  // Size in bytes of the complete lines of the file, and their XXH3-128. Writers append there.
   std::uint64_t complete_bytes = 0;
   Hash128 digest;
-  bool cut_off = false;  // an incomplete last line was ignored
+  bool cut_off = false;  // whether an incomplete last line was ignored
 };
 
-// Strict. FormatError, naming `file` and line, for an invalid judgement and for a missing first
-// line (review_header()).
+// Parses the text of a review file, strictly. Throws FormatError, naming `file` and line, for an
+// invalid judgement and for a missing first line (review_header()).
 Review parse_review(std::string_view text, const std::string& file);
-Review read_review(const std::filesystem::path& file);  // SystemError if it cannot be read
+Review read_review(const std::filesystem::path& file);  // Throws SystemError if it cannot be read.
 
-// The first line of a review, and the lines of a judgement and of a sample. Each ends in "\n".
+// The lines of a review file, each with its "\n": the first line, a judgement, a sample. Throws
 // UsageError for a judgement that parse_review() would refuse.
 std::string review_header();
 std::string review_line(const Judgement& judgement);
 std::string review_line(const PairSample& sample);
 
-// The judgements in force: the last one for each subject and set of images, with reviews and lines
-// in order. Without kNone. In the order in which they were made.
+// The judgements in force, in the order in which they were made: for each subject and set of images
+// the last one, unless it is kNone. Judgements are ordered by review, then by line.
 std::vector<Judgement> last_said(std::span<const Review> reviews);
 
 }  // namespace winnow::dedup

@@ -10,35 +10,36 @@
 
 namespace winnow::dedup {
 
-// A review file opened for appending (docs/formats/review.md). What was appended is never lost, and
-// no partial line remains. Not thread-safe.
+// A review file open for appending (docs/formats/review.md). Appended lines survive a crash, and no
+// partial line remains. Not thread-safe.
 class ReviewLog {
  public:
-  // Opens or creates the file, durably, in an existing folder, and locks it (flock) while this
-  // object lives. A last line that a crash cut off is removed.
+  // Opens or creates the file in an existing folder, and locks it (flock) while this object lives.
+  // Removes a last line that a crash cut off.
   // Errors  UsageError: another process has it open, or it is no regular file. FormatError: it is
   //         no review (the file is not changed). SystemError.
   explicit ReviewLog(std::filesystem::path path);
 
   const std::filesystem::path& path() const noexcept { return path_; }
-  // The content when opened. `cut_off`: an incomplete line was removed.
+  // The content of the file when it was opened. If its `cut_off` is set, an incomplete last line
+  // was removed.
   const Review& review() const noexcept { return review_; }
 
-  // Durable when they return. After a SystemError the file is as before; if even that is
-  // impossible, it refuses further appends.
+  // Append to the file; on disk when they return. After a SystemError the file is as before; if
+  // even that was impossible, further appends are refused.
   void append(std::span<const Judgement> judgements);
   void append(const PairSample& sample);
 
  private:
   void append_lines(std::string_view lines);
   void write_at_end(std::string_view lines);
-  bool cut_to_size() noexcept;  // false, with errno, on failure
+  bool cut_to_size() noexcept;  // returns false, with errno set, on failure
 
   std::filesystem::path path_;
   Fd fd_;
   Review review_;
   std::uint64_t size_ = 0;  // bytes of durable lines
-  bool broken_ = false;     // an incomplete line could not be removed
+  bool broken_ = false;     // whether an incomplete line could not be removed
 };
 
 }  // namespace winnow::dedup

@@ -16,20 +16,21 @@
 
 namespace winnow::dedup {
 
-// For each pair, whether comparing the pictures shows one picture.
+// Compares the pictures of pairs; returns for each pair whether both show one picture.
 using ShownPairs = std::function<std::vector<bool>(std::span<const Edge>)>;
-// Maximum number of labelled pairs that are compared: the nearest ones by codes.
+// Maximum number of labelled pairs whose pictures are compared: those with the nearest codes.
 inline constexpr std::size_t kMostShown = 200;
 
 struct CurveOptions {
-  std::string hash = "phash";  // a hash that the table has
-  int most = -1;               // the largest threshold in bits; negative: see measure_curve()
-  // Maximum number of chance pairs within the largest threshold; nullopt: the number of images.
+  std::string hash = "phash";  // name of a hash that the table has
+  int most = -1;  // largest threshold to measure, in bits; negative: see measure_curve()
+  // Stops at the threshold with this many expected pairs by chance; nullopt: the number of images.
   std::optional<double> chance_pairs = {};
   std::uint64_t seed = 0;  // for drawing random pairs
   SearchOptions search = {};
-  LinkSource links = {};  // replaces a search by `search`
-  // Used to estimate label errors; empty: copies are assumed to have correct labels.
+  LinkSource links = {};  // source of links; empty: a search with the options `search`
+  // Compares pictures to estimate the share of wrong labels. Empty: copies are assumed to have
+  // correct labels.
   ShownPairs shown = {};
   LeastQuality least_quality = {};
 };
@@ -38,93 +39,101 @@ struct CurveOptions {
 struct CurvePoint {
   int threshold = 0;
   std::uint64_t pairs = 0;        // pairs within it, exactly
-  std::uint64_t other_class = 0;  // pairs with labels on both sides that differ
-  std::uint64_t labelled = 0;     // pairs with labels on both sides
-  std::uint64_t grouped = 0;      // images in a component with at least one other
-  std::uint64_t removable = 0;    // all but one image of each component
-  // Probability that two random unlike images are within it, by the fit (Curve::independent_bits).
+  std::uint64_t other_class = 0;  // pairs whose images are both labelled, differently
+  std::uint64_t labelled = 0;     // pairs whose images are both labelled
+  std::uint64_t grouped = 0;      // number of images in a component of two or more
+  std::uint64_t removable = 0;    // number of images beyond the first of each component
+  // Probability that two random, unrelated images are within the threshold, by the fit
+  // (Curve::independent_bits).
   double chance_probability = 0;
-  // Expected number of pairs that are not duplicates.
+  // Expected number of pairs within the threshold that are not duplicates.
   double false_pairs = 0;
-  // Share of pairs that are duplicates, and its lower bound with 95 % confidence if pairs are
-  // independent. nullopt if there are no pairs.
+  // Expected share of pairs that are duplicates, and its lower bound with 95 % confidence if pairs
+  // are independent. nullopt if there are no pairs.
   std::optional<double> precision;
   std::optional<double> precision_at_least;
 };
 
-// Labels are used to detect false pairs if labels of random images differ by at least this much
-// more often than those of copies.
+// Labels are used to estimate false pairs only if labels of random pairs of images differ more
+// often than those of copies, by at least this probability.
 inline constexpr double kLeastChanceOfOtherClass = 0.05;
 
-// Method that estimates false pairs.
+// How false pairs are estimated; see Curve.
 enum class FalsePairs { kByClass, kByDistance };
 
-// Quality of all thresholds of one hash on the user's own images, without ground truth. Images of
-// too low quality are left out, as in deduplicate().
+// Estimated quality of every threshold of one hash on the user's own images, without ground truth.
+// Images of too low quality are left out, as in deduplicate().
 //
 // By class
-// - Labels of a false pair differ as often as those of two random images (`chance`). Labels of a
-//   duplicate differ as often as those of pairs that pictures show to be one (`label_errors`). The
-//   number of false pairs follows.
-// - Duplicates of equal pixels are never false. Without comparing pictures, duplicates with
-//   different labels count as false: a conservative estimate.
+// - Labels of a false pair are assumed to differ as often as those of two random images (`chance`).
+//   Labels of a true pair are assumed to differ as often as those of pairs that were shown to be
+//   one by comparing pictures (`label_errors`). The number of false pairs follows.
+// - Pairs of equal pixels are never false. If pictures were not compared, every other pair with
+//   different labels counts as false: a conservative estimate.
 // - Used if at least half of the pairs within the largest threshold are labelled, some labels
-//   differ, and chance exceeds label errors by 5 % or more.
+//   differ, and `chance` exceeds `label_errors` by 0.05 or more.
 //
 // By distance
-// - Distances of unlike images follow a binomial distribution with `independent_bits` degrees of
-//   freedom (Daugman 2003). It is fitted to random pairs, without those more than five deviations
-//   too near, which are related.
+// - Distances of unrelated images are assumed to follow a binomial distribution with
+//   `independent_bits` degrees of freedom (Daugman 2003). It is fitted to random pairs, without
+//   those that are more than five standard deviations too near: these are related.
 // - False pairs are assumed to decline towards smaller thresholds like that distribution. The pairs
-//   found at each larger threshold, scaled down by it, are a lower bound.
+//   found at a larger threshold, scaled down by it, are a lower bound.
 // - Pictures of one kind are nearer than that, so precision is overestimated by some points
-//   (CIFAR-10, pHash at 8 bits: 96 %; by class 88 %).
-// - If the largest threshold is too small to see chance pairs, the fit gives their number.
-// - Codes of n orientations give a random pair n chances. `mean` and `independent_bits` refer to
-//   pictures as they are.
+//   (CIFAR-10, pHash at 8 bits: 96 % by distance, 88 % by class).
+// - If the largest threshold is too small to contain pairs by chance, the fit gives their number.
+// - Codes of n orientations give a random pair n chances to be near. `mean` and `independent_bits`
+//   are those of one orientation.
 struct Curve {
   std::string hash;
   int bits = 0;
   LeastQuality least_quality = {};  // as requested
   std::uint64_t images = 0;
   FalsePairs by = FalsePairs::kByDistance;
-  double chance = 0;        // probability that two random images have different labels
-  double label_errors = 0;  // probability that images shown to be one picture have different labels
-  std::uint64_t equal_pixels_other_class = 0;  // pairs that are never false, whatever their labels
-  // By the distances of random pairs; 0: all codes are equal.
+  double chance = 0;  // probability that two random images have different labels
+  // Probability that two images shown to be one picture have different labels.
+  double label_errors = 0;
+  // Number of pairs of equal pixels with different labels; these are never false.
+  std::uint64_t equal_pixels_other_class = 0;
+  // Degrees of freedom of the binomial distribution fitted to the distances of random pairs. 0: all
+  // codes are equal.
   double independent_bits = 0;
-  double mean = 0;                 // mean of those distances, in bits
+  double mean = 0;                 // mean distance of random pairs, in bits
   std::vector<CurvePoint> points;  // thresholds 0, 1, ...
 
-  // Pairs within a threshold that may be false, by their labels.
+  // Number of pairs within a threshold that have different labels and unequal pixels: they may be
+  // false.
   std::uint64_t unequal_of_other_class(const CurvePoint& point) const noexcept {
     return point.other_class - std::min(point.other_class, equal_pixels_other_class);
   }
-  // Whether labels can show which pairs are false.
+  // Whether labels are suited to show which pairs are false.
   bool do_labels_tell() const noexcept { return chance - label_errors >= kLeastChanceOfOtherClass; }
-  // The share of false pairs among `labelled` pairs of which `other` differ in label.
+  // Estimated share of false pairs among `labelled` labelled pairs, of which `other` have different
+  // labels.
   double false_share(double labelled, double other) const noexcept;
 };
 
-// Counts all pairs up to the largest threshold. Parallel by TBB; the same for any number of
-// threads.
+// Counts the pairs within every threshold up to the largest one, and estimates how many are false.
+// Parallel by TBB; the same result for any number of threads.
 //
-// Largest threshold  options.most; or where chance alone links options.chance_pairs pairs (by
-//                    default as many as images). By default at least an eighth of the bits. Few
-//                    images with many bits are searched furthest.
+// Largest threshold  options.most if it is not negative. Otherwise the one at which chance alone is
+//                    expected to link options.chance_pairs pairs (by default as many as images),
+//                    but at least an eighth of the bits. Few images with long codes are searched
+//                    furthest.
 // Memory             About 60 bytes an image, besides the codes and find_edges().
 // Errors             As deduplicate().
 Curve measure_curve(const ColumnSource& columns, const CurveOptions& options);
-// As measure_curve() without a search: the chance figures of its thresholds, and no pairs.
+// Like measure_curve(), but without a search: points have only what the fit says of chance, no
+// pairs.
 Curve chance_curve(const ColumnSource& columns, const CurveOptions& options);
 
-// Why a threshold was chosen.
+// Why a threshold was chosen and no larger one.
 enum class ThresholdReason {
-  kPrecision,    // the next threshold is less precise than required
+  kPrecision,    // the next larger threshold is less precise than required
   kSearchLimit,  // larger thresholds were not searched
-  kNoPairs,    // no precise threshold has pairs: it is the usual one, or below the first false pair
-  kRisk,       // the next threshold has more false pairs than allowed
-  kFewImages,  // too few images to measure: it is the usual one
+  kNoPairs,    // no precise threshold has pairs: the usual one, or just below the first false pair
+  kRisk,       // the next larger threshold has more false pairs than allowed
+  kFewImages,  // too few images to measure: the usual threshold was taken
 };
 
 struct ThresholdChoice {
@@ -132,9 +141,9 @@ struct ThresholdChoice {
   ThresholdReason reason = ThresholdReason::kPrecision;
 };
 
-// The largest threshold whose estimated precision, and that of all lower ones, is at least
-// `precision`. If several find the same pairs, the smallest of these. Thresholds without pairs
-// count as precise. nullopt if 0 bits are not precise.
+// The largest threshold such that it and all lower ones have at least this estimated precision. If
+// several find the same pairs, the smallest of them. Thresholds without pairs count as precise.
+// nullopt if not even 0 bits are.
 std::optional<ThresholdChoice> choose_threshold(const Curve& curve, double precision);
 
 }  // namespace winnow::dedup
