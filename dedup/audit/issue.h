@@ -8,9 +8,10 @@
 
 namespace winnow::dedup {
 
-// Problems that a picture can have.
-// Issues after kTurned concern several pictures. Issues after kLabelConflict need more than the
-// table: the audit does not find them (see labels/).
+// Issues: problems that a picture can have. The order matters:
+// - up to kTurned: seen in one picture alone
+// - up to kLabelConflict: found by comparing images in the table of fingerprints
+// - after kLabelConflict: need features or a net (labels/); the audit does not find them
 enum class Issue : std::uint8_t {
   kDark,
   kBright,
@@ -29,20 +30,22 @@ enum class Issue : std::uint8_t {
   kLabelOfNeighbours,
   kOutlier,
 };
-inline constexpr int kIssueCount = 13;       // found by the audit
-inline constexpr int kShownIssueCount = 16;  // all that can be shown
+inline constexpr int kIssueCount = 13;  // found by the audit
+// Number of all issues, those that the audit cannot find included.
+inline constexpr int kShownIssueCount = 16;
 
 struct IssueRow {
   std::string_view name;  // "low_information"
   Issue issue;
-  float threshold;        // a score below it is an issue
-  std::string_view what;  // one line for the user
+  float threshold;        // an image with a lower score than this has the issue
+  std::string_view what;  // one line about the issue for the user
 };
-// The issues of the audit, and all issues, in the order of Issue.
+// The issues that the audit finds, and all issues; both in the order of Issue.
 std::span<const IssueRow> issue_rows() noexcept;
 std::span<const IssueRow> shown_issue_rows() noexcept;
 const IssueRow& row_of(Issue issue) noexcept;
-// Whether one picture alone shows it, so that dropping all that have it leaves the others.
+// Whether the issue is seen in one picture alone. If so, removing every image that has it loses no
+// good image. (Of duplicates, one should stay.)
 bool is_of_one_picture(Issue issue) noexcept;
 
 // A set of issues.
@@ -59,15 +62,16 @@ class IssueSet {
   std::uint32_t bits_ = 0;
 };
 
-// A score as reported: four digits, because further ones depend on the C library.
+// Rounds a score for reports to four decimals: further ones depend on the C library.
 double rounded_score(float score) noexcept;
 
-// UsageError for an issue that concerns several pictures. `why_not` explains it in the message.
+// Throws UsageError if one of the issues concerns several pictures. `why_not` ends its message: why
+// such an issue is not possible here.
 void check_of_one_picture(IssueSet issues, std::string_view why_not);
 
-IssueSet all_issues() noexcept;  // all that the audit finds
-// Parses names of audit issues. UsageError lists the known names.
+IssueSet all_issues() noexcept;  // all issues that the audit finds
+// Parses names of issues that the audit finds. Throws UsageError, which lists the known names.
 IssueSet parse_issues(const std::vector<std::string>& names);
-std::vector<std::string> names_of(IssueSet issues);  // in the order of Issue
+std::vector<std::string> names_of(IssueSet issues);  // names in the order of Issue
 
 }  // namespace winnow::dedup

@@ -23,18 +23,20 @@ std::string_view feature_type_name(FeatureType type) noexcept;
 
 inline constexpr std::uint32_t kMostDimensions = 65536;
 
-// One vector for each image of a cache, computed by any net. Rows are in ascending id order.
+// Feature vectors of the images of a cache, computed by any net: one row an image, in ascending
+// order of ids.
 //
-// Rows      Those of the cache's fingerprints, or some of them.
-// Vectors   Finite and not all zero: their directions are compared.
-// Elements  vector = scale * elements, with a scale a row. A row's bytes do not depend on other
-//           rows, and the cosine of two rows of i8 is computed from integers.
+// Rows      All images of the cache's fingerprints, or some of them.
+// Vectors   Finite and not all zero, because their directions are compared.
+// Elements  Stored such that vector = scale * elements, with one scale a row. The bytes of a row do
+//           not depend on other rows. The cosine of two rows of i8 is computed from integers.
 // Scales    f16: a power of two that brings the largest element to 1 .. 2, so nothing overflows.
 //           i8: brings the largest element to 127.
 struct FeatureTable {
   std::string name;    // given by the user
-  std::string source;  // where the vectors come from: JSON, for people
-  // Digest of the manifest they were made for; any other cache is refused.
+  std::string source;  // origin of the vectors as JSON, for people to read
+  // Digest of the manifest of the cache that the vectors belong to. They cannot be used for another
+  // cache.
   std::string cache_digest;
   std::uint32_t dimensions = 0;
   std::vector<SampleId> ids;
@@ -45,38 +47,41 @@ struct FeatureTable {
 
   std::size_t size() const noexcept { return ids.size(); }
   FeatureType type() const noexcept { return static_cast<FeatureType>(elements.index()); }
-  // The vector of a row; `out` has `dimensions` elements.
+  // Writes the vector of a row to `out`, which has `dimensions` elements.
   void read(std::size_t row, std::span<float> out) const noexcept;
-  // The same without the scale: same direction, never too large or small to compute with.
+  // Like read(), without the scale: the same direction, and lengths that are never too large or
+  // small to compute with.
   void read_elements(std::size_t row, std::span<float> out) const noexcept;
-  // The bytes of a row's elements.
+  // The bytes of the elements of a row.
   BytesView bytes_of(std::size_t row) const noexcept;
 };
 
-// A table without rows, name or source. UsageError for an impossible number of dimensions; `of`
-// names the origin of the vectors in the message.
+// A table without rows, name or source. Throws UsageError for an impossible number of dimensions,
+// with `of` as the origin of the vectors in its message.
 FeatureTable empty_features(FeatureType type, std::uint64_t dimensions,
                             const std::string& of = "a table");
 
-// Why a vector cannot be a row, to be used within a sentence: "is all zero, ...". Empty: it can.
+// Why a vector cannot be stored, as part of a sentence: "is all zero, ...". Empty: it can.
 std::string why_no_feature(std::span<const float> vector);
 
-// Appends a vector, which must be valid (why_no_feature()). `id` must be larger than those before.
+// Appends a vector, for which why_no_feature() must be empty. `id` must be larger than all ids
+// before.
 void append_feature(FeatureTable& table, SampleId id, std::span<const float> vector);
 
-// Throws FormatError naming `where` unless the columns make a table.
+// Throws FormatError naming `where` unless the table is valid, as described at FeatureTable.
 void check_features(const FeatureTable& table, const std::string& where);
 
-// The file form (docs/formats/features.md). Equal tables give equal bytes. Throws as
+// The bytes of a feature file (docs/formats/features.md). Equal tables give equal bytes. Errors as
 // check_features().
 Bytes serialize(const FeatureTable& table);
-// Writes those bytes to `path`, durably.
+// Writes the bytes of serialize() to a file. They are on disk when it returns.
 void write_features(const std::filesystem::path& path, const FeatureTable& table);
-// Throws FormatError naming `where` or the file for anything that serialize() cannot have made.
+// Reads back what serialize() wrote. Throws FormatError naming `where` or the file for anything
+// that it cannot have written.
 FeatureTable parse_features(BytesView bytes, const std::string& where);
 FeatureTable read_features(const InputFile& file);
 
-// The header of a feature file; its vectors are neither read nor checked.
+// The header of a feature file, without its vectors.
 struct FeaturesAbout {
   std::string source;
   std::string cache_digest;
@@ -84,6 +89,6 @@ struct FeaturesAbout {
   std::uint64_t rows = 0;
   FeatureType type = FeatureType::kF16;
 };
-FeaturesAbout read_about_features(const InputFile& file);  // FormatError for no such file
+FeaturesAbout read_about_features(const InputFile& file);  // Throws FormatError if it is none.
 
 }  // namespace winnow::dedup

@@ -16,17 +16,19 @@ namespace winnow::dedup {
 
 // Nearest-neighbour search in a feature table, by cosine.
 //
-// Search     256-bit codes by random projections (SimHash, Charikar 2002) are searched exactly
-//            (search/). Candidates are compared again by the vectors themselves.
-// Precision  No false pair is reported; a share of pairs is missed.
-// Centre     The nearest are searched by vectors less their mean. Pairs are searched so, or by the
-//            vectors as they are, whichever gives fewer candidates.
-// Result     A pure function of the table, the question and the seed, for any number of threads.
+// Search     Vectors get 256-bit codes by random projections (SimHash, Charikar 2002). The codes
+//            are searched exactly (search/), and the candidates found are compared by the vectors
+//            themselves.
+// Precision  No false pair is reported, but a share of the pairs is missed
+//            (NeighbourOptions::recall).
+// Centre     Nearest rows are searched by vectors less their mean. Pairs are searched by vectors as
+//            they are or less their mean, whichever gives fewer candidates.
+// Result     Depends on the table, the question and the seed, not on threads.
 
-// A feature table prepared for search. Memory: 4 bytes an element and 60 a row.
+// A feature table prepared for search. Memory: 4 bytes an element, and 60 bytes a row.
 class FeatureIndex {
  public:
-  // Indexes all rows of the table. `seed` is that of the projections.
+  // Prepares all rows of the table. `seed` determines the random projections.
   explicit FeatureIndex(const FeatureTable& table, std::uint64_t seed = 0);
 
   std::size_t size() const noexcept { return vectors_.size(); }
@@ -34,7 +36,7 @@ class FeatureIndex {
   std::uint64_t seed() const noexcept { return seed_; }
   const Viewpoint& mean() const noexcept { return mean_; }
   const CodeColumn& codes() const noexcept { return codes_; }  // relative to the mean
-  // Hash of the elements of each row: equal for equal vectors.
+  // For each row a hash of its elements. Rows with equal vectors have equal hashes.
   const std::vector<Hash128>& hashes() const noexcept { return hashes_; }
   // Exactly 1 for equal rows.
   float cosine(std::uint32_t a, std::uint32_t b) const noexcept {
@@ -50,7 +52,8 @@ class FeatureIndex {
 };
 
 struct NeighbourOptions {
-  double recall = 0.999;  // for pairs at the requested cosine; nearer pairs are missed less often
+  // Expected share of pairs found at exactly the requested cosine; higher for nearer ones.
+  double recall = 0.999;
   ProgressSink progress = {};
   StopRequested stop = {};  // throws StoppedError
 };
@@ -62,21 +65,23 @@ struct CosinePair {
   float cosine;
   friend bool operator==(const CosinePair&, const CosinePair&) = default;
 };
-// Receives pairs as they are found: each once, in batches, in no order, on any thread.
+// Receives the pairs that a search finds: each once, in batches, in no order, on any thread.
 using PairSink = std::function<void(std::span<const CosinePair>)>;
 
-// Finds pairs of these rows (ascending) whose cosine is at least `cosine`, up to equal vectors:
-// rows of one vector are linked to the first of them, and only that one to others.
+// Finds pairs of `rows` (ascending) whose cosine is at least `cosine`. Equal vectors are
+// represented by the first row that has them: the other rows are linked to it, and only it is
+// linked to rows of other vectors.
 // Errors  UsageError unless `cosine` is above 0 and at most 1.
 void find_pairs(const FeatureIndex& index, std::span<const std::uint32_t> rows, double cosine,
                 const PairSink& sink, const NeighbourOptions& options = {});
 
-// All pairs of all rows, sorted.
+// Like find_pairs(), for all rows of the index; returns the pairs, sorted.
 std::vector<CosinePair> pairs_from(const FeatureIndex& index, double cosine,
                                    const NeighbourOptions& options = {});
 
-// Finds pairs of a row of `some` and a row of `others`, equal vectors included. Both ascend and
-// share no row. UsageError as find_pairs().
+// Finds pairs of a row of `some` and a row of `others` whose cosine is at least `cosine`. Rows of
+// equal vectors give all their pairs. Both lists ascend and have no row in common.
+// Errors  As find_pairs().
 void find_pairs_between(const FeatureIndex& index, std::span<const std::uint32_t> some,
                         std::span<const std::uint32_t> others, double cosine, const PairSink& sink,
                         const NeighbourOptions& options = {});
@@ -87,10 +92,10 @@ struct NearRow {
   friend bool operator==(const NearRow&, const NearRow&) = default;
 };
 
-// The nearest other rows of each row, nearest first; ties by row number.
+// For each row of a table the nearest other rows, nearest first; ties by row number.
 struct NearestRows {
   std::size_t rows = 0;
-  std::size_t per_row = 0;  // k, or the number of rows - 1 if that is less
+  std::size_t per_row = 0;  // how many each row has: k, or the number of rows less 1
   std::vector<NearRow> all;
 
   std::span<const NearRow> operator[](std::size_t row) const noexcept {
@@ -98,8 +103,8 @@ struct NearestRows {
   }
 };
 
-// The `k` (1 or more) nearest of each row. Candidates are the rows with the nearest codes: 20 k of
-// them, at least 400. Exact for tables with no more rows than that.
+// Finds the `k` (1 or more) nearest other rows of each row. Candidates are the rows with the
+// nearest codes: 20 * k of them, at least 400. Exact for tables with no more rows than candidates.
 NearestRows nearest_rows(const FeatureIndex& index, int k, const NeighbourOptions& options = {});
 
 }  // namespace winnow::dedup

@@ -8,14 +8,14 @@ namespace winnow::dedup {
 
 inline constexpr std::uint32_t kMostWhitened = 4096;  // dimensions
 
-// The vectors of `table`, whitened: less their mean, and with uncorrelated components of variance 1
-// over the images (Jégou and Chum 2012). What all images share no longer makes them near, and all
-// components count alike.
+// Whitens the vectors of a table: subtracts their mean and makes their components uncorrelated,
+// with variance 1 over the images (Jégou and Chum 2012). Images are then not near because of what
+// all have in common, and all components count alike.
 //
 // In       Mean and covariance are estimated from at most 65,536 evenly spaced rows.
-// Out      The same name, type and ids, without images whose vector is the mean. Each component
-//          depends on those up to it (triangular factor of the covariance). Cosines equal those of
-//          any whitening.
+// Out      Has the name, type and ids of `table`, except images whose vector is the mean. The
+//          factor of the inverse covariance is triangular; any other whitening would give the same
+//          cosines.
 // Threads  TBB. The same bits for any number of threads.
 // Errors   UsageError for more dimensions than kMostWhitened, or fewer rows than twice the
 //          dimensions.

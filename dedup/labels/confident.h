@@ -8,14 +8,15 @@
 
 namespace winnow::dedup {
 
-// Probable label errors by confident learning. Pure functions.
+// Finds probable label errors by confident learning. Pure functions.
 // Source  Northcutt, Jiang, Chuang, "Confident Learning: Estimating Uncertainty in Dataset Labels",
 //         JAIR 70 (2021).
 
-// Predictions of a model for images it was not trained on, and the given labels.
+// The given labels of images, and predictions for these images by a model that was not trained on
+// them.
 struct JudgedLabels {
-  std::span<const float> probabilities;  // (n, classes), one row an image; none is NaN
-  std::span<const std::int32_t> labels;  // n given labels, each in [0, classes)
+  std::span<const float> probabilities;  // shape (n, classes): a row for each image; none is NaN
+  std::span<const std::int32_t> labels;  // given label of each of the n images, in [0, classes)
   std::size_t classes = 0;
 
   std::size_t size() const noexcept { return labels.size(); }
@@ -24,13 +25,14 @@ struct JudgedLabels {
   }
 };
 
-// Throws UsageError unless the sizes match, labels are classes and probabilities are numbers.
+// Throws UsageError unless sizes match, labels are in [0, classes) and probabilities are numbers.
 void check_judged(const JudgedLabels& judged);
 
-// t_j: the mean probability of class j over the images labelled j. Infinity if there are none.
+// The paper's thresholds t_j: for each class j the mean predicted probability of j over the images
+// labelled j. Infinity if no image is.
 std::vector<double> class_thresholds(const JudgedLabels& judged);
 
-// Image counts by given label i and class j: [i * classes + j].
+// Numbers of images by given label i and another class j, at counts[i * classes + j].
 struct LabelCounts {
   std::size_t classes = 0;
   std::vector<std::uint64_t> counts;
@@ -40,25 +42,25 @@ struct LabelCounts {
   }
 };
 
-// The confident joint C[i][j]: images labelled i whose likely class is j. That is the most probable
-// among the classes whose probability reaches their threshold. Images without such a class are not
-// counted.
+// The paper's confident joint C[i][j]: the number of images labelled i whose likely class is j. The
+// likely class of an image is the most probable of those whose probability reaches
+// class_thresholds(). Images without one are not counted.
 LabelCounts confident_joint(const JudgedLabels& judged);
 
-// The joint scaled so that row i sums to the images labelled i, an estimate for all images. Rounded
-// by largest remainders.
+// Scales the confident joint such that row i sums to the number of images labelled i: an estimate
+// for all images. Rounded by the largest-remainder method.
 LabelCounts calibrated(const LabelCounts& joint, const JudgedLabels& judged);
 
-// How suspects are selected, by the paper's names.
+// How many and which images are selected as suspects, by the paper's names.
 enum class Prune : std::uint8_t {
-  kConfidentJoint,  // off-diagonal entries of the confident joint
-  // For each label, as many as are off the calibrated diagonal: those with the lowest probability
-  // of their own label.
+  kConfidentJoint,  // images counted off the diagonal of the confident joint
+  // For each label i, as many images as the calibrated joint has off the diagonal of row i: those
+  // with the lowest probability of i.
   kClass,
-  // For each pair (i, j), as many as in the calibrated joint: images labelled i with the largest
-  // p_j - p_i.
+  // For each pair (i, j), as many images as the calibrated joint has there: of the images labelled
+  // i those with the largest p_j - p_i.
   kNoiseRate,
-  kBoth,  // listed by both kClass and kNoiseRate
+  kBoth,  // images selected by both kClass and kNoiseRate
 };
 struct PruneRow {
   Prune prune;
@@ -66,13 +68,14 @@ struct PruneRow {
   std::string_view what;
 };
 std::span<const PruneRow> prunings();
-Prune parse_prune(std::string_view name);  // UsageError naming the known ones
+Prune parse_prune(std::string_view name);  // Throws UsageError, which lists the known names.
 
-// The score that orders suspects; below 0.5 for all of them.
+// The score that suspects are sorted by, from p(given), the probability of the given label, and
+// p(likely), that of the likely class. Below 0.5 for all suspects.
 enum class SuspectOrder : std::uint8_t {
-  kRatio,   // p(given) / (p(given) + p(likely)): its probability if only these two are possible
-  kMargin,  // (1 + p(given) - p(likely)) / 2: the paper's normalised margin
-  kOwn,     // p(given): the paper's self-confidence
+  kRatio,   // p(given) / (p(given) + p(likely)): if only these two are possible
+  kMargin,  // (1 + p(given) - p(likely)) / 2: the normalised margin of the paper
+  kOwn,     // p(given): called self-confidence in the paper
 };
 struct SuspectOrderRow {
   SuspectOrder order;
@@ -80,16 +83,17 @@ struct SuspectOrderRow {
   std::string_view what;
 };
 std::span<const SuspectOrderRow> suspect_orders();
-SuspectOrder parse_suspect_order(std::string_view name);  // UsageError naming the known ones
+// Throws UsageError, which lists the known names.
+SuspectOrder parse_suspect_order(std::string_view name);
 
 struct LabelSuspect {
   std::uint32_t image = 0;  // row of JudgedLabels
-  std::int32_t likely = 0;  // the most probable of the other classes
+  std::int32_t likely = 0;  // most probable class other than the given label
   float score = 0;          // 0, the worst, to 0.5
 };
 
-// Images whose labels are probably wrong, by ascending score, then by image. Never one whose own
-// label is the most probable class.
+// Finds images whose labels are probably wrong. Sorted by ascending score, then by image. Never
+// contains an image whose given label is its most probable class.
 std::vector<LabelSuspect> find_label_suspects(const JudgedLabels& judged, Prune prune,
                                               SuspectOrder order = SuspectOrder::kRatio);
 

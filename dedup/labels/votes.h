@@ -9,11 +9,13 @@
 
 namespace winnow::dedup {
 
-// Class probabilities of an image from its nearest images by features, without a net: the share of
-// each class among the labelled ones, with half a prior vote for each class. Pure.
+// Class probabilities of each image by the labels of its nearest images (k-nearest-neighbour vote),
+// without a classifier: the share of each class among the labelled neighbours, with half a vote
+// added for each class. Pure.
 //
-// in      `labels`: a class in [0, classes) for each row, or -1: no label and no vote.
-// out     (rows, classes), as for JudgedLabels. No share is 0; all are equal if no neighbour votes.
+// in      `labels`: for each row a class in [0, classes), or -1: no label and no vote.
+// out     Shape (rows, classes), as JudgedLabels takes it. No share is 0. All are equal if no
+//         neighbour has a label.
 // source  Zhu, Dong and Liu, "Detecting Corrupted Labels Without Training a Model to Predict"
 //         (2022)
 std::vector<float> neighbour_votes(const NearestRows& nearest, std::span<const std::int32_t> labels,

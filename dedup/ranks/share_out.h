@@ -9,18 +9,21 @@
 
 namespace winnow::dedup {
 
-// One round of work that rank 0 distributes. Collective: called by all ranks.
+// Lets all ranks work on one job: rank 0 sends each rank its input and gathers the answers.
+// Collective: called by all ranks.
 //
-// pack     On rank 0, for each rank in order: the input of that rank.
-// work     On each rank: turns its input (followed by up to three zeros) into an answer.
-// Returns  On rank 0 the answers (followed by zeros likewise), in the order of ranks; elsewhere
-//          nothing.
+// pack     On rank 0, called for each rank in order: returns the input of that rank.
+// work     On each rank: turns its input, followed by up to three zero bytes, into an answer.
+// Returns  On rank 0 the answers in the order of ranks, each followed by up to three zero bytes;
+//          elsewhere nothing.
 // Memory   On rank 0, first all inputs, then all answers.
-// Errors   What `pack` or `work` throw, on all ranks (comm::on_all). Neither may communicate.
+// Errors   An exception of `pack` or `work` is thrown on all ranks (comm::on_all). Neither may
+//          communicate.
 std::vector<Bytes> share_out(comm::Communicator& comm, const std::function<Bytes(int rank)>& pack,
                              const std::function<Bytes(BytesView share)>& work);
 
-// A rank's share of `count` items: equal contiguous ranges, in order.
+// The share of `count` items that a rank works on. Shares are contiguous, in order of ranks, of
+// equal size to within one.
 struct ShareRange {
   std::size_t begin = 0;
   std::size_t count = 0;

@@ -9,27 +9,28 @@
 namespace winnow::dedup {
 
 struct SharedSearchOptions {
-  // Rank 0 gets every link. Otherwise only enough links to connect what all of them connect, which
-  // suffices for connected components.
+  // Whether rank 0 gets every link. Otherwise it gets enough of them for the same connected
+  // components.
   bool all_links = false;
-  SearchOptions search = {};  // for each rank's part; `progress` is used on rank 0
+  SearchOptions search = {};  // for the part of each rank; `progress` is called on rank 0 only
 };
 
-// Work that rank 0 shares with other ranks.
+// Functions by which rank 0 has all ranks work for it.
 struct SharedWork {
   LinkSource links;
-  VerifySteps* steps = nullptr;  // nullptr: there is one rank
+  VerifySteps* steps = nullptr;  // steps of verify() on all ranks; nullptr: there is one rank
 };
 
-// Runs `decide` on rank 0, with work that all ranks share.
+// Runs `decide` on rank 0 while the other ranks share its work.
 //
-// Search    Each rank gets the codes and searches its part of the code space (find_edges_of_part).
-//           Its links return to rank 0.
+// Search    Each rank gets the codes and searches its part of the pairs (find_edges_of_part). It
+//           returns its links to rank 0.
 // Pictures  Compared as in shared_steps.h.
-// Ranks     Collective: called by all; returns when `decide` has. Other ranks get only codes, rows,
-//           numbers and pictures, and need no files.
-// Errors    If `decide` throws, or work fails on any rank, it throws on all ranks (comm::on_root).
-//           `decide` must not communicate, and must not catch the errors of the work it was given.
+// Ranks     Collective: called by all ranks; returns when `decide` has returned. Other ranks get
+//           only codes, rows, numbers and pictures from rank 0, and need no files.
+// Errors    An exception of `decide`, or of the shared work on any rank, is thrown on all ranks
+//           (comm::on_root). `decide` must not communicate, and must not catch errors of the shared
+//           work.
 void with_shared_work(comm::Communicator& comm,
                       const std::function<void(const SharedWork& work)>& decide,
                       const SharedSearchOptions& options = {});

@@ -9,13 +9,16 @@
 
 namespace winnow::dedup {
 
-// The steps of verify(), in equal shares on all ranks. Collective: called by all ranks.
+// The expensive steps of verify() (comparing pictures), in equal shares on all ranks. Collective:
+// called by all ranks.
 //
-// In, out   Arguments other than `comm` and `search` count on rank 0 only; so do results.
+// In, out   `comm` and `search` are given on all ranks, other arguments on rank 0 only. Only rank 0
+//           gets the result.
 // Pictures  Rank 0 reads them and sends each rank those that its share needs.
-// Memory    Rank 0: as alone, plus 30 MB for transfers. Others: the landmarks, during share_hits().
+// Memory    Rank 0: as in one process, plus 30 MB for transfers. Other ranks: the landmarks, during
+//           share_hits().
 // search    Its kernel must run on all ranks. Only rank 0 has `progress`.
-// Errors    What one rank throws is thrown on all (comm::on_all).
+// Errors    An exception on one rank is thrown on all (comm::on_all).
 LandmarkTable share_landmarks(comm::Communicator& comm, std::span<const std::uint32_t> rows,
                               const PictureSource& pictures, const SearchOptions& search);
 SupportedHits share_hits(comm::Communicator& comm, const LandmarkTable& landmarks,

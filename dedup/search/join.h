@@ -10,19 +10,21 @@
 
 namespace winnow::dedup {
 
-// Codes to be joined, and the row number of each in edges.
+// Codes to be compared with each other or with those of another side, and their row numbers, which
+// edges refer to.
 struct JoinSide {
   CodePlanes codes;
   const std::uint32_t* names;  // codes.count of them
 };
 
-// Reports every pair within `radius` bits once to `sink`: of one code and a later one in `left` or,
-// with `right`, of one code of each side (edge.a names the left one).
+// Reports every pair of codes within `radius` bits once to `sink`. Without `right`: pairs of two
+// codes in `left`. With `right`: pairs of a code in `left` (edge.a) and one in `right` (edge.b).
 //
-// In       The codes of a side should be distinct. Equal ones are found as all their pairs.
+// In       The codes of a side should be distinct: n equal ones give all their n * (n - 1) / 2
+//          pairs.
 // Out      Exact for any codes. Order and batches depend on threads.
-// part     Only the pairs of this part are reported (find_edges_of_part). Returns the number that
-//          identifies how work was divided.
+// part     Only pairs of this part of the work are reported (find_edges_of_part).
+// Returns  A number that identifies how the work was divided.
 std::uint64_t join(const JoinSide& left, const std::optional<JoinSide>& right, int radius,
                    const SearchPart& part, const SearchOptions& options, const EdgeSink& sink);
 

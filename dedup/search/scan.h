@@ -9,7 +9,7 @@ namespace winnow::dedup {
 
 struct ScanLoops;
 
-// Borrowed codes, one plane per word: word w of code j is words[w * stride + j].
+// Codes, borrowed, stored one word after the other: word w of code j is words[w * stride + j].
 struct CodePlanes {
   const std::uint64_t* words;
   std::size_t stride;  // >= count
@@ -24,47 +24,51 @@ struct CodePlanes {
   }
 };
 
-// A query: codes match that differ from `words` in at most `radius` bits, and in at least one bit
-// of each mask in `differ` (words_per_code words each).
+// A query of a scan. A code matches if it differs from `words` in at most `radius` bits and, for
+// each mask in `differ` (words_per_code words each), in at least one bit of the mask.
 struct ScanQuery {
   const std::uint64_t* words;
   std::uint32_t radius;
   std::span<const std::uint64_t> differ = {};
 };
 
-// Number of leading words whose distance already excludes nearly all pairs of codes.
-// differences  Codes XOR codes of random pairs, words_per_code each; if too few, uniform codes are
-//              assumed.
+// How many leading words of codes suffice to exclude nearly all pairs beyond the radius.
+// differences  Differences (XOR) of the codes of random pairs, words_per_code words each. If there
+//              are too few, bits are assumed to be independent and uniform.
 std::size_t words_to_compare(std::size_t words_per_code, std::uint32_t radius,
                              std::span<const std::uint64_t> differences = {}) noexcept;
 
-// Code comparison for one instruction set. All kernels give the same results.
+// Functions that compare codes, for one instruction set such as AVX2. All kernels give the same
+// results.
 struct ScanKernel {
   std::string_view name;
-  bool (*runs_here)() noexcept;  // whether this processor has the instructions
-  double pair_ns;                // time of one core to compare two words among many; for plans only
+  bool (*runs_here)() noexcept;  // whether this processor has the kernel's instructions
+  double pair_ns;  // nanoseconds of one core to compare two words, for cost estimates only
   const ScanLoops* loops;
 
-  // Writes the matching codes to `hits`, ascending, and their distances to `distances`. Returns
-  // their number. Both have room for codes.count.
+  // Compares all codes with the query. Writes the numbers of matching codes to `hits`, ascending,
+  // and their distances in bits to `distances`. Returns how many match. Both arrays have room for
+  // codes.count.
   std::size_t scan(const CodePlanes& codes, const ScanQuery& query, std::uint32_t* hits,
                    std::uint32_t* distances) const noexcept;
-  // Writes to `found`, ascending, all queries that have a code within `radius`, perhaps with
-  // others, and returns their number.
-  // triangle  Queries and codes are the same; a query is compared with those after it.
-  // `found` has room for queries.count. Fastest with few words.
+  // Writes to `found` the numbers of all queries that have a code within `radius` bits, ascending,
+  // perhaps with some that have none. Returns how many it wrote. `found` has room for
+  // queries.count. Fastest for codes of few words.
+  // triangle  Queries and codes are the same array; each query is only compared with later codes.
   std::size_t candidates(const CodePlanes& queries, const CodePlanes& codes, bool triangle,
                          std::uint32_t radius, std::uint32_t* found) const noexcept;
-  // Writes to keys[j] the bits of code j that `bits` names (i: bit i % 64, by value, of word i /
-  // 64). At most 16 bits, the first one highest.
+  // Gathers up to 16 bits of each code: keys[j] gets those of code j, the first one as its highest
+  // bit.
+  // bits  Positions: i is the bit of value 2^(i % 64) in word i / 64.
   void gather_bits(const CodePlanes& codes, std::span<const std::uint16_t> bits,
                    std::uint16_t* keys) const noexcept;
 };
 
-// All built kernels, fastest first. The last one runs on every processor of the architecture.
+// All kernels in this build, fastest first. The last one runs on every processor of the
+// architecture.
 std::span<const ScanKernel> scan_kernels() noexcept;
 
-// The first that runs on this processor.
+// The fastest kernel that runs on this processor.
 const ScanKernel& best_scan_kernel() noexcept;
 
 }  // namespace winnow::dedup

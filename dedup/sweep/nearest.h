@@ -10,18 +10,19 @@
 
 namespace winnow::dedup {
 
-// Keeps the links that join components, nearest first: a minimum spanning forest (Kruskal 1956).
-// Its first k links join as much as any k links can.
-// Groups therefore grow link by link to any total size, whereas one more bit of threshold may join
-// half of the images at once.
+// Selects the links that join components, nearest first: a minimum spanning forest (Kruskal 1956).
+// Its first k links join as many rows as any k links can.
+// It lets duplicate groups grow link by link to any total size, whereas one more bit of threshold
+// may join half of the images at once.
 //
 // In      Links in any number and order.
-// Ties    Are ordered by a draw from `seed` and both ids, so that no class comes first.
+// Ties    Links of equal distance are in an order drawn from `seed` and both ids, so that no class
+//         comes first.
 // Memory  24 bytes a row, and 24 bytes a gathered link: at most four million links, or twice as
-//         many as rows.
+//         many as rows if that is more.
 class NearestLinks {
  public:
-  // ids  Those of the rows; borrowed.
+  // ids  Sample ids of the rows; borrowed.
   NearestLinks(std::span<const SampleId> ids, std::uint64_t seed);
   void add(std::span<const Edge> links);
   std::vector<Edge> finish() &&;  // nearest first

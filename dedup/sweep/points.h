@@ -10,23 +10,25 @@
 
 namespace winnow::dedup {
 
-// In place of a hash: all pairs verified by comparing pictures (verify/verified_links.h).
+// Used in place of a hash's name: duplicates are the pairs verified by comparing pictures
+// (verify/verified_links.h).
 inline constexpr std::string_view kByPictures = "pictures";
 
-// The parameters of a sweep, to be combined.
+// The axes of a sweep: values of each parameter. All combinations are tried.
 struct SweepAxes {
-  std::vector<std::string> hashes{"phash"};  // with orientations if wanted, as in hash_name.h
-  std::vector<int> thresholds{};             // bits
-  std::vector<double> removed{};             // shares of the training samples to remove, in [0, 1)
+  // Names of hashes, with orientations if wanted (hash_name.h).
+  std::vector<std::string> hashes{"phash"};
+  std::vector<int> thresholds{};  // bits
+  std::vector<double> removed{};  // shares of the training samples to remove, each in [0, 1)
   std::vector<KeepPolicy> keeps{KeepPolicy::kFirst};
   std::vector<SelectionMode> modes{SelectionMode::kKeep};
   bool pictures = false;  // also kByPictures
 };
 
-// One setting of a sweep: a threshold, or a share of the training samples to thin; neither with
-// kByPictures.
+// One setting of a sweep: a threshold, or the share of the training samples to remove. kByPictures
+// has neither.
 struct SweepPoint {
-  std::string hash;  // or kByPictures; empty: nothing is thinned and the other fields are unused
+  std::string hash;  // name, or kByPictures; empty: the baseline, which removes nothing
   std::optional<int> threshold = {};
   std::optional<double> removed = {};
   KeepPolicy keep = KeepPolicy::kFirst;
@@ -37,17 +39,17 @@ struct SweepPoint {
   friend bool operator==(const SweepPoint&, const SweepPoint&) = default;
 };
 
-// All settings of the axes, each once. First the baseline that thins nothing; then by hash, mode,
-// keep policy and strength; kByPictures comes last. Pure.
+// All settings of the axes, each once. First the baseline, which removes nothing; then by hash,
+// mode, keep policy, and threshold or share; kByPictures comes last. Pure.
 //
-// Merged  A share of 0 is the baseline. In modes where all images of a group stay in use, keep
-//         policies make no difference, so only one is listed.
+// Merged  A share of 0 is the baseline. In modes in which all images of a group stay in use, the
+//         keep policy makes no difference, so only one is listed.
 // Errors  UsageError: no hash; neither threshold, share nor pictures; an unknown hash; a threshold
-//         outside its bits; a share outside [0, 1).
+//         outside the hash's bits; a share outside [0, 1).
 std::vector<SweepPoint> points_of(const SweepAxes& axes);
 
-// Names a selection: "all", "phash-t6-first", "ahash-r25-largest", "phash-r12.5-weight",
-// "pictures-first". Unique, unless shares are equal to six digits.
+// The name of a setting's selection: "all", "phash-t6-first", "ahash-r25-largest",
+// "phash-r12.5-weight", "pictures-first". Unique, unless two shares have the same six digits.
 std::string name_of(const SweepPoint& point);
 
 }  // namespace winnow::dedup

@@ -8,17 +8,18 @@
 
 namespace winnow::dedup {
 
-// The duplicates that a selection leaves.
+// Numbers of duplicates that a selection leaves in the data.
 struct Remains {
-  std::uint64_t leaks = 0;      // test images with a duplicate among the training samples
-  std::uint64_t conflicts = 0;  // groups of duplicate training samples with different labels
+  std::uint64_t leaks = 0;  // number of test images with a duplicate among the training samples
+  // Number of duplicate groups of training samples with different labels.
+  std::uint64_t conflicts = 0;
   friend bool operator==(const Remains&, const Remains&) = default;
 };
 
-// Counts what a selection leaves. Training samples are those used in train with a weight above 0.
-// Pure.
-// duplicates  For each row the number of its group of duplicates, below the number of rows.
-// table       Has splits (which define test) and labels.
+// Counts the duplicates that a selection leaves. Training samples are those that it uses in train
+// with a weight above 0. Pure.
+// duplicates  For each row the number of its duplicate group, below the number of rows.
+// table       Has labels and splits; its splits say which images are test images.
 Remains remains_of(const Selection& selection, const Fingerprints& table,
                    std::span<const std::uint32_t> duplicates);
 
