@@ -11,32 +11,35 @@
 
 namespace winnow::dedup {
 
-// How linked rows are grouped. Equal rows are always together, except in stars, where only as far
-// as one represents the other.
+// How linked rows are divided into groups. Rows of equal files or pixels are always in one group,
+// except with stars, where they are only if one represents the other.
 enum class GroupKind {
-  // Linked directly or through others: nothing outside is near, but members may be far apart.
+  // Connected components: rows linked directly or through others. No row outside a group is near
+  // one inside, but members may be far apart.
   kComponents,
-  kStars,    // all linked to the one that stays (stars.h)
-  kCliques,  // all linked to each other
+  kStars,    // all members are linked to the representative, which is kept (stars.h)
+  kCliques,  // all members are linked to each other
 };
 
 GroupKind parse_group_kind(std::string_view name);  // components, stars, cliques; UsageError
 std::string_view group_kind_name(GroupKind kind) noexcept;
 
-// Groups that are cliques, chosen greedily.
-// Each step starts a group at the first row without a group. It adds the linked nodes without a
-// group, in order, if each is linked to all before it.
+// Divides linked rows into cliques (groups whose members are all linked to each other), greedily.
+// Each step starts a group with the first row that has none. It goes through the linked rows
+// without a group, in order, and adds each that is linked to all members so far. A node stands for
+// equal rows.
 Components cliques_of(const LinkedNodes& nodes);
 
 struct GroupShape {
-  std::uint32_t diameter = 0;  // bits between the two members that are furthest apart
-  bool chain = false;          // some members are only linked through others
+  std::uint32_t diameter = 0;  // largest distance in bits between two members
+  bool chain = false;          // whether some members are only linked through others
 };
 
-// The shape of a group. The diameter is exact, except that it may be a few bits too small
+// The largest distance within a group and whether it is a chain. The diameter is exact, except that
+// it may be a few bits too small
 // - for codes of several orientations, and for features, with more than 2000 distinct codes
 // - with more than 262,144 distinct codes, if the diameter is less than 5/6 of the varying bits
-// Few codes are compared pair by pair; many by a parallel search (find_edges_between).
+// Few codes are compared pair by pair, many by a parallel search (find_edges_between).
 GroupShape shape_of(const CodeColumn& codes, std::span<const std::uint32_t> rows, int threshold);
 
 }  // namespace winnow::dedup

@@ -11,19 +11,20 @@ namespace winnow::dedup {
 
 // Connected components of rows.
 struct Components {
-  std::vector<std::uint32_t> of_row;  // numbered from 0, in the order of their first rows
+  // By row: number of its component; numbered from 0, in the order of first rows.
+  std::vector<std::uint32_t> of_row;
   std::uint32_t count = 0;
 };
 
-// Union-find (Tarjan 1975, with path halving). Each row starts as its own set. The result does not
-// depend on the order of unions.
+// Union-find (Tarjan 1975, with path halving): merges sets of rows. Each row starts as a set of its
+// own. The result does not depend on the order of unions.
 class UnionFind {
  public:
   explicit UnionFind(std::size_t row_count);
   void unite(std::span<const Edge> edges);
-  // Unites one edge. Returns whether the two rows were in different sets.
+  // Merges the sets of the two rows of an edge. Returns whether these were different sets.
   bool unite(const Edge& edge);
-  // The first row of the set of `row`.
+  // The lowest row of the set that `row` is in.
   std::uint32_t root_of(std::uint32_t row) noexcept;
   Components components() &&;
 
@@ -31,14 +32,14 @@ class UnionFind {
   std::vector<std::uint32_t> parent_;
 };
 
-// Connected components of `row_count` rows under the edges. A row without an edge is a component of
-// its own.
+// Connected components of the graph with rows 0 .. row_count - 1 and these edges. A row without an
+// edge is a component of its own.
 Components connected_components(std::size_t row_count, std::span<const Edge> edges);
 
-// The rows of every component, each ascending, in the order of their numbers.
+// The rows of every component, in the order of the components' numbers; ascending in each.
 Ragged<std::uint32_t> rows_by_component(const Components& components);
 
-// The components of two or more rows, each ascending, in the order of their numbers.
+// The components of two or more rows, in the order of their numbers; rows ascend in each.
 std::vector<std::vector<std::uint32_t>> members_of_groups(const Components& components);
 
 }  // namespace winnow::dedup

@@ -10,13 +10,13 @@
 
 namespace winnow::dedup {
 
-// The graph of linked rows. Equal rows form one node, which has the links of all of them. Nodes are
-// numbered in the order of their first rows.
+// The graph of linked rows (rows judged copies of each other). Equal rows form one node, which has
+// the links of all of them. Nodes are numbered in the order of their first rows.
 class LinkedNodes {
  public:
   LinkedNodes() = default;
-  // edges   Between rows, in any order, duplicates allowed.
-  // Memory  Two numbers an edge and two a row.
+  // edges   Links between rows, in any order; repeats are allowed.
+  // Memory  Two 32-bit numbers an edge and two a row.
   LinkedNodes(const Components& same, std::span<const Edge> edges);
 
   std::size_t size() const noexcept { return rows_.size(); }
@@ -24,17 +24,17 @@ class LinkedNodes {
   const std::vector<std::uint32_t>& of_rows() const noexcept { return node_of_; }
   // Ascending.
   std::span<const std::uint32_t> rows_of(std::uint32_t node) const { return rows_[node]; }
-  // The neighbours of a node, ascending, each once.
+  // The nodes linked to a node, ascending, without repeats.
   std::span<const std::uint32_t> linked_to(std::uint32_t node) const noexcept {
     return std::span(linked_).subspan(offsets_[node], offsets_[node + 1] - offsets_[node]);
   }
-  // Whether these rows are all linked to each other.
+  // Whether each of these rows is linked to each other.
   bool are_all_linked(std::span<const std::uint32_t> rows) const;
 
  private:
   std::vector<std::uint32_t> node_of_;
   Ragged<std::uint32_t> rows_;
-  std::vector<std::uint32_t> linked_;  // neighbours of each node in turn
+  std::vector<std::uint32_t> linked_;  // the neighbours of node 0, then those of node 1, ...
   std::vector<std::size_t> offsets_;   // into linked_
 };
 

@@ -9,29 +9,31 @@
 
 namespace winnow::dedup {
 
-// Groups of rows in which one row represents others that are linked to it.
+// Star groups: in each, one row represents others, all of which are linked to it.
 struct Stars {
-  std::vector<std::uint32_t> stands_for_row;  // the representative of each row; itself if it stays
-  // A representative, the rows it represents, and linked rows that stay beside it if no other star
-  // has them.
+  // By row: its representative, or the row itself if it stays.
+  std::vector<std::uint32_t> stands_for_row;
+  // Each group has a representative, the rows it represents, and rows linked to it that stay,
+  // unless they are in another star already.
   Components groups;
 };
 
-// Which rows are removed in favour of which.
+// Rules for removing rows: which row may be removed because a linked row stays.
 struct GoingRules {
-  // Whether `row` is removed if `staying`, a linked row, stays.
+  // Whether `row` is removed if `staying`, which is linked to it, stays.
   std::function<bool(std::uint32_t row, std::uint32_t staying)> goes_beside;
-  // Staying rows of one node and one kind must remove the same rows. Empty: all rows are of one
-  // kind.
+  // A class of rows: of those in one node (equal rows) and of one kind, each removes the same rows
+  // by staying. Empty: all rows are of one kind.
   std::function<std::uint32_t(std::uint32_t row)> kind = {};
 };
 
-// Visits rows in this order. Each row that is still there represents the later rows that are linked
-// to it and go beside it.
-// A removed row is linked to its representative, and no two rows stay of which one would remove the
+// Makes star groups greedily. Visits rows in the given order. Each row that was not removed stays,
+// and represents the later rows that are linked to it and removed because of it (`rules`).
+// A removed row is linked to its representative. Of two rows that stay, neither would remove the
 // other.
 //
-// order  Each row once, the most wanted first. Other rows are left alone.
+// order  Each row once, the one most worth keeping first. Rows that are not in it are left as they
+//        are.
 Stars stars_of(const LinkedNodes& nodes, std::span<const std::uint32_t> order,
                const GoingRules& rules);
 

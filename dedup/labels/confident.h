@@ -73,7 +73,7 @@ Prune parse_prune(std::string_view name);  // Throws UsageError, which lists the
 // The score that suspects are sorted by, from p(given), the probability of the given label, and
 // p(likely), that of the likely class. Below 0.5 for all suspects.
 enum class SuspectOrder : std::uint8_t {
-  kRatio,   // p(given) / (p(given) + p(likely)): if only these two are possible
+  kRatio,   // p(given) / (p(given) + p(likely)): as if only these two classes existed
   kMargin,  // (1 + p(given) - p(likely)) / 2: the normalised margin of the paper
   kOwn,     // p(given): called self-confidence in the paper
 };

@@ -8,11 +8,12 @@
 
 namespace winnow::dedup {
 
-// Writes rows of these fields to `out`, which must outlive the list. Forms: see ListForm.
+// Writes a table to `out` as CSV or JSON lines (ListForm), with these columns. `out` must outlive
+// the list.
 class List {
  public:
   List(std::vector<std::string> names, ListForm form, const TextSink& out);
-  // Writes one row: a value for each name. Texts are UTF-8 (to_utf8), arrays are of numbers.
+  // Writes one row, with a value for each column. Texts are UTF-8 (to_utf8), arrays hold numbers.
   void put(const std::vector<Json>& values);
 
  private:

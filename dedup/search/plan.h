@@ -36,7 +36,7 @@ struct JoinCase {
   double pairs = 0;  // number of pairs that a scan would compare
   std::size_t words_per_code = 1;
   int radius = 0;  // maximum number of bits in which codes of a pair differ
-  int budget = 0;  // radius, less the differences that lie in bands used already
+  int budget = 0;  // maximum number of differing bits outside the bands used so far
   // Differences (XOR) of the codes of random pairs, words_per_code words each. Empty: bits are
   // assumed to be independent and uniform.
   std::span<const std::uint64_t> differences;
