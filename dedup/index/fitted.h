@@ -5,9 +5,10 @@
 
 namespace winnow::dedup {
 
-// Verification model fitted to an index's pictures, stored in its folder (docs/formats/index.md).
+// The verification model of an index: tells by aligned pictures whether two are one. Fitted to the
+// index's own pictures and stored in its folder (docs/formats/index.md).
 struct FittedModel {
-  Calibration calibration;  // for the rows that match by codes of the model's hash
+  Calibration calibration;  // fitted to the rows of enough quality for the index's hash
   double landmarks = 0;     // average per picture (landmarks_a_picture)
 };
 

@@ -10,43 +10,44 @@
 
 namespace winnow::dedup {
 
-// Features of the images in an index. The index stores none: they come from the caches that were
-// added to it.
+// Feature vectors of the images in an index. The index stores none: they are read from the caches
+// that were added to it.
 
-// Maps a source in a feature table to a source of the index.
+// Which data set of a feature table is which data set of the index, by numbers.
 struct FeaturesOfSource {
   const FeatureTable* table = nullptr;
   std::uint32_t source_in_table = 0;
   std::uint32_t source_in_index = 0;
 };
 
-// The vectors of the index's live rows, by their ids in the index: the table that one cache of all
-// these images would have. Live rows without a vector have none.
-// from    At most one table for each source of the index.
-// Errors  UsageError if a source with live rows has no table, and for vectors that cannot be
-//         compared (other sizes, types or nets).
+// Collects the vectors of the index's live rows in one table, under their ids in the index. Live
+// rows without a vector are left out.
+// from    At most one table for each data set of the index.
+// Errors  UsageError if a data set with live rows has no table, or if vectors cannot be compared
+//         (other sizes, types or nets).
 FeatureTable join_features(const StoredIndex& index, std::span<const FeaturesOfSource> from);
 
-// A row of a table and its nearest row in an index by features.
+// A row of a queried table, and its nearest row in an index by features.
 struct FeatureMatch {
   std::uint32_t row = 0;
-  SampleId id = 0;   // in the index; ties go to the lowest id
-  float cosine = 0;  // 1 for equal files or pixels
+  SampleId id = 0;   // image in the index; the lowest id on a tie
+  float cosine = 0;  // cosine of both vectors; 1 for equal files or pixels
   friend bool operator==(const FeatureMatch&, const FeatureMatch&) = default;
 };
 
 // A query by features.
 struct FeatureQuestion {
-  const FeatureTable& known;     // from the index, by join_features()
-  const FeatureTable& of_asked;  // from the queried table; may have only some of its rows
+  const FeatureTable& known;     // vectors of the index, by join_features()
+  const FeatureTable& of_asked;  // vectors of the queried table, perhaps of some rows only
   double cosine = 1;             // minimum cosine
   LeastQuality least_quality = {};
 };
 
-// The rows of a table that have a duplicate among the live rows of the index, ascending: equal
-// files or pixels or, if both have enough quality and a vector, a cosine of at least `cosine`.
-// Of pairs at exactly that cosine a share of NeighbourOptions::recall is found.
-// Errors  UsageError for vectors that cannot be compared, as join_features(), and as find_pairs().
+// Finds the rows of a table that have a duplicate among the live rows of the index: equal files or
+// pixels or, if both have enough quality and a vector, a cosine of at least `cosine`. Rows ascend.
+// The search is approximate: NeighbourOptions::recall is the expected share of pairs found at
+// exactly that cosine.
+// Errors  UsageError as join_features() for vectors that cannot be compared, and as find_pairs().
 std::vector<FeatureMatch> find_by_features(const StoredIndex& index, const ColumnSource& asked,
                                            const FeatureQuestion& question,
                                            const NeighbourOptions& options = {});

@@ -17,30 +17,32 @@
 
 namespace winnow::dedup {
 
-// The frame that fingerprint and selection files share (docs/formats/fingerprints.md): magic,
-// version, a directory of named columns, the columns, XXH3-64 of everything before it.
+// Describes one kind of column file (fingerprint tables, selections): magic, version, a directory
+// of named columns, the columns, XXH3-64 of everything before it (docs/formats/fingerprints.md).
 // A table has exactly one form: order, offsets and padding are fixed, and a reader refuses any
 // other.
 struct FileKind {
   std::string_view magic;  // 8 characters
-  // The newest version. Raise it on any change to the frame or the columns.
+  // The newest version of this kind. Raise it on any change to the file layout or the columns.
   std::uint32_t version;
   std::string_view what;  // For messages: "fingerprint table"
-  // Name of a last column that most readers skip; empty: none. The file checksum leaves out its
-  // values, NAME:values.
-  // The column before it, NAME:hashes, has the XXH3-64 (u64) of each kApartBytes of them.
+  // Name of the last column if it is a "column apart": large, and read only on request. Empty:
+  // there is none.
+  // It is stored as NAME:values, which the file checksum leaves out, and before it NAME:hashes, the
+  // XXH3-64 (u64) of each block of kApartBytes.
   std::string_view apart = {};
 };
 
-// Block size of the hashes of a column apart. The last block may be shorter.
+// Block size of a column apart (FileKind::apart) in bytes: each block has a hash. The last block
+// may be shorter.
 inline constexpr std::uint64_t kApartBytes = 64 << 10;
 constexpr std::uint64_t apart_hash_count(std::uint64_t bytes) noexcept {
   return (bytes + kApartBytes - 1) / kApartBytes;
 }
 std::vector<std::uint64_t> apart_hashes(BytesView bytes);
 
-// XXH3-128 of the file without the values of its column apart; a manifest records it. The content
-// of the file is not checked.
+// The hash that identifies a file of this kind, as recorded in a manifest: XXH3-128 of the file
+// without the values of its column apart (FileKind::apart). Does not check the file's content.
 Hash128 hash_of(const InputFile& file, const FileKind& kind);
 
 // The directory entry of a column.
@@ -50,7 +52,7 @@ struct ColumnShape {
   std::uint64_t count = 0;
 };
 
-// A column in memory, borrowed.
+// A column in memory. Borrows the bytes.
 struct ColumnView {
   ColumnShape shape;
   BytesView data;
@@ -68,23 +70,24 @@ std::span<const T> view(const std::vector<T>& values) noexcept {
 }
 inline std::span<const char> view(const std::string& text) noexcept { return text; }
 
-// A column apart (FileKind::apart) is stored as two columns: its values, and the hashes of their
-// blocks. These are the names of the two.
+// Names of the two columns that a column apart (FileKind::apart) is stored as: its values, and the
+// hashes of their blocks.
 inline std::string name_of_values(std::string_view apart) { return std::string(apart) + ":values"; }
 inline std::string name_of_hashes(std::string_view apart) { return std::string(apart) + ":hashes"; }
 
-// The bytes of the file. UsageError for a name that is too long for the directory.
+// The bytes of a column file. Throws UsageError for a column name that is too long for the
+// directory.
 Bytes column_file(const FileKind& kind, std::uint64_t rows, const std::vector<ColumnView>& columns);
 
-// Writes the same file from columns that come in pieces. Computes the hashes of a column apart
-// itself.
-// Durable (DurableFile).
+// Writes a column file whose columns arrive in pieces: the same bytes as column_file(). Computes
+// the block hashes of a column apart (FileKind::apart). The file is durable (DurableFile).
 // Errors  UsageError as column_file(); SystemError.
 class ColumnFileWriter {
  public:
   ColumnFileWriter(std::filesystem::path path, const FileKind& kind, std::uint64_t rows,
                    std::vector<ColumnShape> columns);
-  // Appends to column number `column`. By finish(), each must have as many elements as declared.
+  // Appends elements to column number `column`. Before finish(), each column must have got as many
+  // as its shape declares.
   void append(std::size_t column, BytesView elements);
   Hash128 finish();  // Returns hash_of() the file.
 
@@ -102,20 +105,20 @@ class ColumnFileWriter {
 
   DurableFile file_;
   std::uint64_t size_;     // without the checksum
-  std::uint64_t checked_;  // bytes that the checksum covers
+  std::uint64_t checked_;  // number of bytes that the file checksum covers
   std::vector<Column> columns_;
-  // Hash of the current block of the column apart; null: there is no such column.
+  // Hash of the current block of the column apart (FileKind::apart); nullptr: the file has none.
   std::unique_ptr<Xxh3Stream> piece_;
   std::uint64_t piece_bytes_ = 0;
 };
 
-// A column apart (FileKind) that stays in the file. Each block is checked against its hash when
-// read.
-// Borrows what it is read from. Thread-safe.
+// Reads a column apart (FileKind::apart) in pieces from its file. Each block is checked against its
+// hash when read.
+// Borrows the file or bytes. Thread-safe.
 class ColumnApart {
  public:
   std::uint64_t bytes() const noexcept { return bytes_; }
-  // Reads from `offset` on. The range must lie within the column.
+  // Reads bytes at `offset` of the column. The range must lie within the column.
   // Errors  FormatError naming the file; SystemError as InputFile.
   void read(std::uint64_t offset, std::span<std::byte> out) const;
 
@@ -129,21 +132,22 @@ class ColumnApart {
   std::vector<std::uint64_t> hashes_;
 };
 
-// Hands out the columns in the order in which they were written. Borrows what it reads from.
+// Reads a column file column by column, in the order in which they were written. Borrows the file
+// or bytes.
 // Errors  All functions throw FormatError naming `where` or the file; SystemError as InputFile.
 class ColumnFileReader {
  public:
   ColumnFileReader(BytesView bytes, const FileKind& kind, std::string where);
-  // kVouchedFor: a hash of the whole file has been checked.
+  // kVouchedFor: the caller has checked the content by a hash of the whole file.
   enum class Content { kUnknown, kVouchedFor };
   ColumnFileReader(const InputFile& file, const FileKind& kind, Content content);
 
   std::uint32_t version() const noexcept { return version_; }
   std::uint64_t rows() const noexcept { return rows_; }
-  // The name of the next column; empty after the last.
+  // The name of the next column; empty after the last one.
   std::string_view next_name() const noexcept;
 
-  // Reads the next column, which must have this name, element size and count.
+  // Reads the next column, which must have this name, element size and count (nullopt: any).
   template <class T>
   requires std::is_trivially_copyable_v<T> std::vector<T> take(std::string_view name,
                                                                std::optional<std::uint64_t> count) {
@@ -156,14 +160,13 @@ class ColumnFileReader {
     const std::vector<char> text = take<char>(name, std::nullopt);
     return {text.begin(), text.end()};
   }
-  // Like take(), but does not read the column.
+  // Like take(), but skips the column without reading it.
   template <class T>
   void skip(std::string_view name, std::optional<std::uint64_t> count) {
     next(name, sizeof(T), count);
   }
-  // Like take(), without a copy: borrows from the bytes that this reads, which are at least 8-byte
-  // aligned.
-  // Throws Error if this reads a file.
+  // Like take(), without a copy: borrows from the bytes in memory, which are at least 8-byte
+  // aligned. Throws Error if the reader reads a file.
   template <class T>
   requires std::is_trivially_copyable_v<T> std::span<const T> view(
       std::string_view name, std::optional<std::uint64_t> count) {
@@ -173,9 +176,9 @@ class ColumnFileReader {
     const BytesView bytes = bytes_.subspan(place.offset, place.shape.count * sizeof(T));
     return {reinterpret_cast<const T*>(bytes.data()), place.shape.count};
   }
-  // Skips the next column, whatever it is.
+  // Skips the next column, whatever its name and size.
   void pass() noexcept { ++next_; }
-  // Like skip(), and returns where in the file the column lies, for reading it in pieces.
+  // Like skip(); also returns where in the file the column lies, for reading it in pieces.
   struct Extent {
     std::uint64_t offset;
     std::uint64_t count;
@@ -185,16 +188,17 @@ class ColumnFileReader {
     const Place& place = next(name, sizeof(T), count);
     return {place.offset, place.shape.count};
   }
-  // The next column as a column apart, with elements of this size. take_apart() reads its hashes.
+  // Opens the next column as a column apart (FileKind::apart) with elements of type T. Reads its
+  // block hashes only.
   template <class T>
   requires std::is_trivially_copyable_v<T> ColumnApart take_apart() {
     return locate_apart(sizeof(T));
   }
   template <class T>
-  std::uint64_t skip_apart() {  // Returns its number of elements.
+  std::uint64_t skip_apart() {  // Returns the number of elements.
     return next_apart(sizeof(T)).shape.count;
   }
-  // Throws if columns were not taken.
+  // Throws FormatError if there are columns left.
   void finish() const;
 
   [[noreturn]] void fail(const std::string& why) const;
@@ -217,7 +221,7 @@ class ColumnFileReader {
                     std::optional<std::uint64_t> count);
 
   ReadAt read_;
-  BytesView bytes_;  // the whole file; empty when it reads from a file
+  BytesView bytes_;  // the whole file in memory; empty if the reader reads a file
   std::string where_;
   std::string_view what_;
   std::string_view apart_;

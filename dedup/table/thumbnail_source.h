@@ -7,13 +7,14 @@
 
 namespace winnow::dedup {
 
-// Thumbnails that are read on request: of some rows of a table, or of several tables.
+// Sources of thumbnails made from other sources: of some rows of a table, or of several tables.
 
-// Thumbnails of the rows that `keep` marks (one entry a row). Empty if there are none. Holds 4
+// The thumbnails of the rows marked in `keep` (one entry a row). Empty if there are none. Memory: 4
 // bytes a row.
 ThumbnailSource select_rows(const ThumbnailSource& thumbnails, const std::vector<bool>& keep);
 
-// The thumbnails of several tables, one after the other. Empty if a table with rows has none.
+// Joins the thumbnails of several tables, one table after the other. Empty if a table that has rows
+// has no thumbnails.
 struct CountedThumbnails {
   ThumbnailSource thumbnails;
   std::size_t rows = 0;
