@@ -40,7 +40,7 @@ class RowMeasures {
   std::uint64_t spread_ = 0;                     // sum of squares
   std::array<std::uint32_t, 3 * 256> values_{};  // by channel
   std::array<std::uint32_t, 512> brightness_{};  // by squared brightness
-  // Nullopt: the image is small, so its rows go to small_ unchanged.
+  // nullopt: the image is small, so its rows go to small_ unchanged.
   std::optional<RowResizer> resizer_;
   Image small_;
 };

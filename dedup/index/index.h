@@ -21,6 +21,7 @@ namespace winnow::dedup {
 // An index: a folder of fingerprints to which data sets are added (docs/formats/index.md). It holds
 // - tables of what was added, and which rows were deleted since; the others are live
 // - links: pairs of rows whose codes are within a radius
+//
 // Adding to it, and deduplicating it at any threshold up to the radius, therefore needs no search
 // among the rows already there.
 // Decisions about an index equal those about one table of its live rows.

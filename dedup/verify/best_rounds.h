@@ -12,30 +12,31 @@
 
 namespace winnow::dedup {
 
-// Result of comparing the pictures of a pair.
+// Result of comparing two pictures pixel by pixel: which one is better.
 struct PictureComparison {
   Preference preference;
-  double altered = 0;  // share of the common blocks that differ as if something was overlaid
+  double altered = 0;  // share of their common blocks that differ as if something was overlaid
 };
 
-// The two rows of a pair.
+// The two rows of a pair of pictures.
 using RowPair = std::pair<std::uint32_t, std::uint32_t>;
 
-// Compares the pictures of pair number `pair`. Called by several threads.
+// Compares the two pictures of the pair with this number. Called by several threads.
 using ComparePair = std::function<PictureComparison(std::size_t pair)>;
 
-// Finds the best pictures among those that show the same, with few comparisons.
+// Finds the best picture in each group of pictures that show the same, with few comparisons.
 //
-// pairs    Rows that show the same picture, most probable first.
-// places   For each row its rank in a guessed order; the best has the smallest.
-// Returns  For each pair its result; nullopt if it was not compared.
-// Rounds   In each component, the first row by `places` is compared with its most probable
-//          neighbours, and with all of them unless most are better. A better row is tried next. The
-//          best row tried and its neighbours are then finished, and the rest continues likewise.
-//          That is about one comparison for each row that is not a best one.
+// pairs    Pairs of rows that show the same picture, most probable first.
+// places   For each row its rank in a guessed order; 0 is the best.
+// Returns  For each pair the result of its comparison; nullopt if it was not compared.
+// Rounds   In each component, the row with the smallest rank is compared with its most probable
+//          neighbours, and with all of its neighbours unless most of them are better. A better row
+//          is tried next. The best row of these is then finished, as are its neighbours, and the
+//          rest of the component continues likewise. That takes about one comparison for each row
+//          that is not a best one.
 // Others   If a pair gives no sure result but one picture was altered, both are compared with a
 //          third one of the same picture: the altered one differs from it in more places.
-// Errors   What `compare` throws.
+// Errors   Exceptions of `compare`.
 // A pure function of its arguments, for any number of threads.
 std::vector<std::optional<PictureComparison>> compare_for_best(
     std::span<const RowPair> pairs, std::span<const std::uint32_t> places,

@@ -11,64 +11,68 @@
 
 namespace winnow::dedup {
 
-// Removes the scores of pairs that were left out from a verification, because they tell nothing
-// about the rest.
-// near  Pairs near by codes; sorted.
+// Removes the scores of left-out pairs from the histograms of a verification, because they tell
+// nothing about the other pairs.
+// near  Pairs near by hash codes; sorted.
 void leave_uncounted(std::span<const VerifiedPair> left_out, std::span<const Edge> near,
                      Verification& verification);
 
 // Required probabilities of pairs.
 struct LeastProbability {
-  double shown = 0;         // if a closer look showed a copy
-  double near = 0;          // otherwise, if codes are near
-  bool only_shown = false;  // all other pairs are rejected
-  // If codes are not near: higher if pictures look alike; nullopt: all are rejected.
+  double shown = 0;         // for pairs that a closer look showed to be copies
+  double near = 0;          // for other pairs that are near by hash codes
+  bool only_shown = false;  // pairs not shown to be copies are all rejected
+  // For pairs whose hash codes are not near; higher if pictures look alike. nullopt: all are
+  // rejected.
   std::optional<double> far = {};
   bool raised_by_labels = false;       // see probable_by_labels()
-  bool raised_by_look_alikes = false;  // `far` was raised, see look_alikes.h
+  bool raised_by_look_alikes = false;  // whether look-alikes (look_alikes.h) raised `far`
 };
 
-// Whether a pair is one of these edges (sorted).
+// Whether the rows of a pair are those of one of these edges (sorted).
 bool is_among(std::span<const Edge> sorted, const VerifiedPair& pair);
 // Whether a pair is as probable as required.
-// near  Pairs near by codes; sorted.
+// near  Pairs near by hash codes; sorted.
 bool is_probable(const VerifiedPair& pair, const LeastProbability& least,
                  std::span<const Edge> near);
 
-// Evidence for the number of false pairs.
+// Evidence from which the number of false pairs is estimated.
 struct FalsePairEvidence {
   const Calibration& calibration;
-  std::span<const Edge> near;                    // pairs near by codes; sorted
+  std::span<const Edge> near;                    // pairs near by hash codes; sorted
   const Ragged<std::int32_t>* labels = nullptr;  // by row; nullptr: labels are not used
 };
 
 // Requirements for pairs.
 struct PairDemand {
   double least_probability = 0.9;
-  // Maximum expected number of false pairs; raises the required probability where needed.
+  // Maximum expected number of false pairs; the required probability is raised to meet it.
   std::optional<double> most_false = {};
 };
 
-// The requirements that kept pairs met.
+// The required probabilities that kept pairs met, and the pairs that did not.
 struct KeptPairs {
   LeastProbability least;
-  double expected_false = 0;  // expected pairs of different pictures, according to the scores
-  // Pairs that met the requested probability but were left out; sorted by rows.
+  double expected_false =
+      0;  // expected number of kept pairs that are different pictures, by scores
+  // Pairs that met the requested probability but not the raised one; sorted by rows.
   std::vector<VerifiedPair> doubtful = {};
 };
 
-// Upper bound of the number of false pairs in 95 of 100 sets, if `expected` are expected (Poisson).
+// Upper limit of a 95 % interval: the number of false pairs that is not exceeded in 95 of 100 cases
+// if `expected` are expected (Poisson).
 std::uint64_t most_false_pairs(double expected) noexcept;
 
-// Removes less probable pairs from a verification, or leaves them to their codes if they lack
-// details.
+// Removes pairs that are not probable enough from a verification. Pairs that lack details are left
+// to their hash codes.
 //
-// With most_false, in addition
-// - The expected number of pairs of different pictures among those kept is limited.
-// - Pairs that are not near by codes must be probable enough to exclude look-alikes
+// If PairDemand::most_false is given
+// - The expected number of kept pairs that are different pictures is limited to it.
+// - Pairs that are not near by hash codes must be probable enough to exclude look-alikes
 //   (look_alikes.h).
 // - The number of pairs with different labels is limited as well (label_evidence.h).
-// Shown pairs only need least_probability. If no probability suffices, only these are left.
+// Pairs shown to be copies by a closer look only need least_probability. If no probability
+// suffices, only these are left.
 KeptPairs leave_out_false(const FalsePairEvidence& evidence, const PairDemand& demand,
                           Verification& verification);
 

@@ -11,28 +11,32 @@
 
 namespace winnow::dedup {
 
-// Landmarks of some pictures, picture by picture. Codes and places are borrowed from `memory`.
+// Stored landmarks (keypoints with codes) of some pictures, one picture after the other. Codes and
+// places are borrowed from `memory`.
 struct LandmarkPiece {
   std::shared_ptr<const void> memory;
   std::span<const std::uint64_t> codes;  // as in LandmarkTable::codes()
   std::span<const PackedPlace> places;
-  std::vector<std::uint64_t> offsets;  // picture i has the landmarks offsets[i] .. offsets[i+1]
+  // Landmarks of picture i begin at offsets[i], end before offsets[i + 1].
+  std::vector<std::uint64_t> offsets;
 
   std::size_t pictures() const noexcept { return offsets.size() - 1; }
 };
-// A table's landmarks as a piece of `pictures` pictures, numbered from 0. Its owners must ascend.
+// Converts a table of landmarks to a piece of `pictures` pictures, numbered from 0. Its owners must
+// ascend.
 LandmarkPiece piece_of(LandmarkTable landmarks, std::uint64_t pictures);
 
-// Landmarks of many pictures, left in mapped files or tables. A search walks over all of them, and
-// copies those of pictures with hits.
+// Landmarks of many pictures that were computed earlier, left in mapped files or tables. A search
+// reads all of them in place, and only copies those of pictures with hits.
 //
-// Numbers  From 0 across all pieces, pictures left out included. Fewer than 2^32.
+// Numbers  Landmarks are numbered from 0 across all pieces, including those of pictures left out.
+//          Fewer than 2^32.
 // Threads  Any number may read.
 class KnownLandmarks {
  public:
   struct Picture {
     std::uint32_t row = 0;
-    std::uint32_t first = 0;  // number of its first landmark
+    std::uint32_t first = 0;  // number of the picture's first landmark
     std::span<const std::uint64_t> codes;
     std::span<const PackedPlace> places;
 
@@ -43,17 +47,18 @@ class KnownLandmarks {
   explicit KnownLandmarks(LandmarkTable landmarks);
 
   // Adds the landmarks of more pictures.
-  // rows    Their row numbers; nullopt: the picture is left out. Ascending, and above those before.
-  // Errors  UsageError: too many landmarks for their numbers.
+  // rows    For each picture of the piece its row number; nullopt: the picture is left out.
+  //         Ascending, and above all rows before.
+  // Errors  UsageError: too many landmarks for 32-bit numbers.
   void add(LandmarkPiece piece, std::vector<std::optional<std::uint32_t>> rows);
 
-  // Landmarks of pictures that are not left out.
+  // The number of landmarks, without those of pictures left out.
   std::size_t size() const noexcept { return size_; }
   std::uint32_t end() const noexcept { return end_; }  // behind the last number
-  LandmarkTable table() const;                         // a copy of all of them
-  Picture picture_of(std::uint32_t landmark) const;    // the picture must not be left out
+  LandmarkTable table() const;  // copies all landmarks, without those of pictures left out
+  Picture picture_of(std::uint32_t landmark) const;  // `landmark` must not be of a picture left out
 
-  // Visits the pictures that are not left out, by ascending rows.
+  // Calls `visit` for each picture that is not left out, by ascending rows.
   template <class Visit>
   void for_each(const Visit& visit) const {
     for (const Part& part : parts_) {

@@ -8,13 +8,14 @@
 
 namespace winnow::dedup {
 
-// The probability, at least `least`, that verified pairs must have according to their labels.
+// The smallest probability, at least `least`, that verified pairs must have according to their
+// labels.
 // Similar but different pictures, such as digits in one hand, reach a probability more often than
-// random ones; but some of them then differ in label.
+// random pairs do. Some of them then have different labels, which shows it.
 //
-// Returns  `least`, unless at least five more pairs differ in label than the surest pairs (0.9999)
-//          suggest, which show the label error. Then the probability that leaves out all beyond
-//          chance. At most 0.9999.
+// Method   The surest pairs (0.9999) show how often labels of copies differ: label errors. If at
+//          least five more pairs differ in label than that suggests, the result is the probability
+//          that leaves out all beyond chance, at most 0.9999. Else it is `least`.
 double probable_by_labels(std::span<const VerifiedPair> pairs, const Ragged<std::int32_t>& labels,
                           double least);
 

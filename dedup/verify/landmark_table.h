@@ -17,10 +17,10 @@ namespace winnow::dedup {
 // Returns the gray thumbnail of a row. Thread-safe.
 using PictureSource = std::function<Image(std::uint32_t row)>;
 
-// The thumbnails of a table. UsageError if it has none.
+// The thumbnails of a table as a PictureSource. Throws UsageError if it has none.
 PictureSource pictures_of(const Fingerprints& sizes, ThumbnailSource thumbnails);
 
-// The stored form of a Place.
+// Place in 8 bytes, as landmarks are stored.
 struct PackedPlace {
   std::uint16_t x = 0;      // in 1/256 pixel
   std::uint16_t y = 0;      // in 1/256 pixel
@@ -29,24 +29,24 @@ struct PackedPlace {
   friend bool operator==(const PackedPlace&, const PackedPlace&) = default;
 };
 
-// The landmarks of many pictures' content (content_of), in the order of `rows`. 28 bytes a
-// landmark.
+// The landmarks (keypoints with codes) of many pictures without their frames (content_of), in the
+// order of `rows`. 28 bytes a landmark.
 class LandmarkTable {
  public:
   LandmarkTable();  // empty
-  // Finds the landmarks of these rows. Uses the progress (it counts pictures) and stop of
-  // `options`.
+  // Finds the landmarks of these rows. Of `options`, uses progress (it counts pictures) and stop.
   LandmarkTable(std::span<const std::uint32_t> rows, const PictureSource& pictures,
                 const SearchOptions& options = {});
 
-  // Takes arrays in the form of codes(), places() and owners().
+  // Takes arrays as returned by codes(), places() and owners().
   LandmarkTable(std::vector<std::uint64_t> codes, std::vector<PackedPlace> places,
                 std::vector<std::uint32_t> owners);
 
-  // Appends those of another picture, in the form of codes() and places().
+  // Appends the landmarks of another picture, as returned by codes() and places().
   void append(std::uint32_t owner, std::span<const std::uint64_t> codes,
               std::span<const PackedPlace> places);
-  // Appends the landmarks of the pictures to which `owner_of` assigns a number here.
+  // Appends landmarks of `other`: those of its pictures for which `owner_of` returns a row number,
+  // under that number.
   using OwnerOf = std::function<std::optional<std::uint32_t>(std::uint32_t owner)>;
   void append(const LandmarkTable& other, const OwnerOf& owner_of);
   void reserve(std::size_t landmarks);  // allocates exactly this capacity
@@ -60,7 +60,7 @@ class LandmarkTable {
   std::span<const PackedPlace> places() const noexcept { return places_; }
   Place place(std::uint32_t landmark) const noexcept;
   std::span<const std::uint32_t> owners() const noexcept { return owners_; }
-  // The row of the picture that the landmark belongs to.
+  // The row of the picture that has the landmark.
   std::uint32_t owner(std::uint32_t landmark) const noexcept { return owners_[landmark]; }
 
  private:

@@ -8,18 +8,19 @@
 
 namespace winnow::dedup {
 
-// Features of a registration for deciding whether two pictures are one: seven finite numbers. The
-// last one is 1 (bias).
+// Input of a verification model: seven finite numbers that describe how well two registered
+// pictures agree. The last one is 1 (bias).
 using MatchFeatures = std::array<double, 7>;
 MatchFeatures features_of(const Evidence& evidence) noexcept;
 
-// A registration with known truth.
+// A registered pair of pictures of which is known whether both are one.
 struct MatchExample {
   MatchFeatures features{};
   bool is_same = false;
 };
 
-// Logistic regression for the probability that two pictures are one.
+// Verification model: a logistic regression for the probability that two registered pictures are
+// one.
 struct MatchModel {
   MatchFeatures weights{};
 
@@ -27,15 +28,15 @@ struct MatchModel {
   double probability(const Evidence& evidence) const noexcept;  // 0 if the overlap is too small
 };
 
-// The default model, fitted to the edits and different pictures of tests/bench/edits. Used if a
-// cache has too few pictures.
+// The default model, fitted to edited pictures and different pictures of tests/bench/edits. Used if
+// a cache has too few pictures to fit one.
 const MatchModel& known_model() noexcept;
 
-// Fits a model to the examples of a cache, regularised towards the known model by `hold`, so that
-// few examples change little. Newton's method. Deterministic.
+// Fits a model to examples, regularised towards known_model() with strength `hold`, so that few
+// examples change little. Newton's method. Deterministic.
 MatchModel fit_model(std::span<const MatchExample> examples, double hold = 1);
 
-// Minimum overlap of a verified pair.
+// Pairs whose pictures overlap less than this share have probability 0.
 inline constexpr double kLeastOverlap = 0.25;
 
 }  // namespace winnow::dedup

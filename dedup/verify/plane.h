@@ -8,7 +8,7 @@
 
 namespace winnow::dedup {
 
-// Gray values of a picture as floats, rows packed. The centre of pixel (x, y) is at x, y.
+// Gray values of a picture as floats, row by row. Pixel (x, y) has its centre at coordinates x, y.
 struct Plane {
   int width = 0;
   int height = 0;
@@ -22,21 +22,22 @@ struct Plane {
   }
 };
 
-// Approximate number of pixels at which pictures are compared. Smaller ones are enlarged to it, so
-// that a copy of 32x32 px has as many landmarks as one of 500x375 px.
+// Approximate number of pixels at which pictures are compared. Smaller pictures are enlarged to it,
+// so that a copy of 32x32 px has as many landmarks as one of 500x375 px.
 inline constexpr int kComparedPixels = 4032;
 
-// The values of a gray image (at least 1x1 px), enlarged (bicubic) if it has fewer than 7/8 of
-// kComparedPixels.
+// Converts a gray image (at least 1x1 px) to floats. Enlarges it (bicubic) if it has fewer than 7/8
+// of kComparedPixels.
 Plane plane_of(ImageView gray);
 
-// The area of a gray image without bars and frames: rows and columns of one value, within 8 gray
-// values, are cut off from each side, plus one mixed row or column. At least a quarter of each side
-// and 8 pixels must remain; otherwise the whole image is content.
+// The area of a gray image inside its bars and frames. Rows and columns of one value, within 8 gray
+// values, are cut off from each side, and one more row or column, which may be mixed. If less than
+// a quarter of a side or less than 8 pixels would remain, the whole image is returned.
 Box content_of(ImageView gray);
-Plane content_plane(ImageView gray);  // the plane of that area
+Plane content_plane(
+    ImageView gray);  // content_of() the image as a plane, enlarged as by plane_of()
 
-// Bilinear interpolation. Beyond the border: the nearest value.
+// The value at a point, by bilinear interpolation. Beyond the border: the nearest value.
 inline float sample(const Plane& plane, float x, float y) noexcept {
   x = std::clamp(x, 0.0F, static_cast<float>(plane.width - 1));
   y = std::clamp(y, 0.0F, static_cast<float>(plane.height - 1));
@@ -52,13 +53,14 @@ inline float sample(const Plane& plane, float x, float y) noexcept {
   return upper + below * (lower - upper);
 }
 
-// Gaussian blur, cut off at 3 sigma; the border repeats.
+// Gaussian blur of standard deviation `sigma`, cut off at 3 sigma. Pixels of the border are
+// repeated.
 Plane blurred(const Plane& plane, float sigma);
 
-// Gradients by central differences; at the border, half of the one-sided difference.
+// Derivatives by x and y: central differences; at the border, half of the one-sided difference.
 Plane slope_x(const Plane& plane);
 Plane slope_y(const Plane& plane);
 
-Plane difference(const Plane& a, const Plane& b);  // a - b, of equal size
+Plane difference(const Plane& a, const Plane& b);  // a - b; both have one size
 
 }  // namespace winnow::dedup

@@ -10,10 +10,10 @@
 
 namespace winnow::dedup {
 
-// Which of these pairs, near by codes, are shown to be one picture: their whole thumbnails,
-// aligned, differ only by scaling, compression, tone and noise. About 2 ms a pair. A pure function
-// of each pair. Parallel.
-// Errors  StoppedError, and what `pictures` throws.
+// For each of these pairs, which are near by hash codes: whether it is shown to be one picture,
+// because the aligned thumbnails differ only by scaling, compression, tone and noise. About 2 ms a
+// pair. A pure function of each pair. Parallel.
+// Errors  StoppedError, and exceptions of `pictures`.
 std::vector<bool> are_shown(std::span<const Edge> pairs, const PictureSource& pictures,
                             const StopRequested& stop = {});
 

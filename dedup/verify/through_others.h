@@ -9,19 +9,20 @@
 
 namespace winnow::dedup {
 
-// Pairs of rows, the lower one first.
+// Pairs of rows, each with the lower row first.
 using RowPairs = std::set<std::pair<std::uint32_t, std::uint32_t>>;
 
-// Suggests new pairs from verified ones, by transitivity.
-// - Row r is linked to a row between that is represented by a row s, and s comes before r's own
-//   representative. Then r and s may be one picture. The map is composed of both maps.
-//   Representatives are those of stars in the order of rows (stars.h).
-// - If r has few links, also the rows that its links are linked to.
+// Suggests new pairs to register, by transitivity: if r shows the same as t, and t the same as s,
+// then r and s may be one picture. The map is composed of both maps.
+// - For each row r: rows s that represent a neighbour t of r and come before r's own
+//   representative. Representatives are those of stars in the order of rows (stars.h).
+// - If r has few links: also the neighbours of its neighbours.
 // Each row is tried with few others, the lowest ones, however large the crowd.
 //
-// pairs    Sorted by rows, with determinants that are not 0.
+// pairs    Verified pairs, sorted by rows, with determinants that are not 0.
 // tried    Pairs to skip; the returned ones are added.
-// Returns  Sorted by rows. Pairs of which neither would show a quarter of the other are left out.
+// Returns  Sorted by rows. Left out are pairs in which neither picture would show a quarter of the
+//          other.
 std::vector<Trial> trials_through_others(std::span<const VerifiedPair> pairs, RowPairs& tried);
 
 }  // namespace winnow::dedup

@@ -20,23 +20,23 @@ struct VerifyCounts {
   std::uint64_t pictures = 0;
   std::uint64_t landmarks = 0;
   int radius = 0;                // bits between landmarks
-  std::uint64_t candidates = 0;  // pairs of pictures with near landmarks or near codes
+  std::uint64_t candidates = 0;  // number of pairs with similar landmarks or near hash codes
   std::uint64_t registered = 0;  // candidates that were registered
   std::uint64_t verified = 0;
 };
 
 struct Verification {
   std::vector<VerifiedPair> pairs;  // sorted by rows
-  // Pairs near by codes with too little detail to compare: codes decide.
+  // Pairs near by hash codes with too little detail to compare; the codes decide.
   std::vector<Edge> undecided;
   VerifyCounts counts;
-  // Scores of registered pairs: those near by codes that have details, and all others.
+  // Scores of registered pairs: of those near by hash codes that have details, and of all others.
   ScoreCounts near_scores;
   ScoreCounts far_scores;
 };
 
-// The expensive steps of verify(). Other processes may share them (ranks/shared_work.h), with the
-// same results.
+// The expensive steps of verify(), as an interface: implementations may share them with other
+// processes (ranks/shared_search.h), with the same results.
 class VerifySteps {
  public:
   virtual ~VerifySteps() = default;
@@ -55,22 +55,23 @@ class VerifySteps {
 struct VerifyOptions {
   double least_probability = 0.5;
   std::optional<double> most_false = {};  // see verify_links
-  // Maximum number of expected hits between different pictures.
+  // Search radius: the expected number of hits between different pictures must not exceed this, per
+  // picture.
   double hits_a_picture = 12;
-  // Supplies known landmarks of rows; empty: they are computed.
+  // Supplies landmarks of rows that were computed earlier; empty: they are computed.
   std::function<LandmarkTable(std::span<const std::uint32_t> rows)> landmarks = {};
   CloserSource closer = {};      // see verify_links()
-  VerifySteps* steps = nullptr;  // nullptr: computed by this process with `search`
+  VerifySteps* steps = nullptr;  // nullptr: this process computes all steps with `search`
   SearchOptions search = {};
 };
 
 // Finds all pairs among `rows` that show one picture: whole, cropped, framed, turned, mirrored or
 // partly covered.
 //
-// 1. Landmarks of every picture are computed. Candidates are the pairs with similar landmarks, and
-//    the pairs of `near`, whose codes are similar.
+// 1. Landmarks (keypoints) of every picture are computed. Candidates are the pairs with similar
+//    landmarks, and the pairs of `near`, whose hash codes are near.
 // 2. Candidates whose landmarks do not support each other are dropped.
-// 3. Each remaining pair is registered, and its evidence is judged by `model`.
+// 3. Each remaining pair is registered (aligned), and its agreement is judged by `model`.
 //
 // Errors  StoppedError.
 // A pure function of the pictures and options, for any number of threads.
@@ -78,8 +79,8 @@ Verification verify(std::span<const std::uint32_t> rows, const PictureSource& pi
                     std::span<const Edge> near, const MatchModel& model,
                     const VerifyOptions& options = {});
 
-// Steps 2 and 3 for pairs with these hits (sorted) or near by codes (sorted). Of the counts only
-// the pairs are filled in. This process counts the supports.
+// Steps 2 and 3 of verify() for pairs with these hits (sorted) or near hash codes (`near`, sorted).
+// Of the counts, fills in only those of pairs. This process counts the supports, not options.steps.
 Verification verify_hits(const LandmarkTable& landmarks, std::span<const Hit> hits,
                          const PictureSource& pictures, std::span<const Edge> near,
                          const MatchModel& model, const VerifyOptions& options = {});
