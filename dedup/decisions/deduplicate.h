@@ -36,9 +36,9 @@ inline constexpr std::string_view kExact = "exact";
 
 // Where duplicates are removed.
 enum class Scope {
-  kAll,     // within train and between splits
-  kWithin,  // only within train; leaks between splits are still counted
-  kAcross,  // only between splits; duplicates within train stay
+  kAll,     // duplicates within train and between splits
+  kWithin,  // only duplicates within train; leaks are still counted
+  kAcross,  // only duplicates between splits; those within train stay
 };
 
 // How hash and threshold were chosen if winnow chose them by measuring the images. For reports
@@ -140,7 +140,8 @@ struct Result {
 // Components  Those of the selection span all splits, whatever the scope: a hold-out must not
 //             divide them, and an evaluation looks for leaks in them.
 // Splits      Selection::splits is empty unless a sample was moved.
-// Mode        kWeight if conflicts are weighted under kKeep.
+// Mode        Selection::mode is policy.mode, but kWeight if that is kKeep and conflicts share a
+//             weight.
 // Errors      UsageError: a hash that is unknown or not in the table, a threshold outside 0..bits,
 //             an issue that needs several pictures or measures that the table lacks. FormatError:
 //             check_table() refuses the table.

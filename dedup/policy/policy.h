@@ -143,13 +143,13 @@ struct Fate {
   friend bool operator==(const Fate&, const Fate&) = default;
 };
 
-// First decision, about all samples of one picture in all splits: at most one of train, val and
-// test keeps the picture. Protected samples are never dropped. Samples without a split stay.
-// kept_row  The result of choose_kept().
+// Resolves a leak, before thin_group(). Decides about all samples of one picture in all splits: at
+// most one of train, val and test keeps the picture. Protected samples are never dropped. Samples
+// without a split stay. kept_row  The result of choose_kept().
 std::vector<Fate> settle_leak(std::span<const Split> splits, std::span<const std::uint32_t> rows,
                               std::uint32_t kept_row, const Policy& policy);
 
-// Second decision, about the samples of one group that settle_leak() left.
+// Thins a group of duplicates: decides about its samples that settle_leak() left.
 //
 // Val and test  All stay: an evaluation set that changes with the threshold allows no comparison.
 //               Only if policy.thin has the split of `kept_row`, one sample stays there, whatever

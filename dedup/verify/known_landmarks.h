@@ -22,8 +22,8 @@ struct LandmarkPiece {
 
   std::size_t pictures() const noexcept { return offsets.size() - 1; }
 };
-// Converts a table of landmarks to a piece of `pictures` pictures, numbered from 0. Its owners must
-// ascend.
+// Converts a table of landmarks to a LandmarkPiece of `pictures` pictures, numbered from 0. The
+// table must be sorted by these numbers, its owners().
 LandmarkPiece piece_of(LandmarkTable landmarks, std::uint64_t pictures);
 
 // Landmarks of many pictures that were computed earlier, left in mapped files or tables. A search
