@@ -35,7 +35,7 @@ inline std::string_view as_text(BytesView bytes) noexcept {
 template <class T>
 concept PlainNumber = std::is_arithmetic_v<T> || std::is_enum_v<T>;
 
-// Appends fixed-width little-endian numbers, and arrays of them.
+// Writes bytes: fixed-width little-endian numbers, and arrays of them, one after the other.
 class ByteWriter {
  public:
   template <PlainNumber T>
@@ -48,7 +48,7 @@ class ByteWriter {
   }
   void put_bytes(BytesView bytes) { out_.insert(out_.end(), bytes.begin(), bytes.end()); }
   void put_text(std::string_view text) { put_bytes(as_bytes(text)); }
-  // Appends zero bytes up to the next multiple of `alignment`.
+  // Appends zero bytes until the size is a multiple of `alignment`.
   void pad_to(std::size_t alignment) {
     out_.resize((out_.size() + alignment - 1) / alignment * alignment);
   }
@@ -60,8 +60,8 @@ class ByteWriter {
   Bytes out_;
 };
 
-// Reads what ByteWriter wrote. Every read is checked and throws FormatError naming `where` if the
-// bytes end too soon.
+// Reads what ByteWriter wrote. Every read is checked; it throws FormatError naming `where` (the
+// file) if the bytes end too soon.
 class ByteReader {
  public:
   ByteReader(BytesView bytes, std::string where) : bytes_(bytes), where_(std::move(where)) {}

@@ -11,9 +11,10 @@
 
 namespace winnow {
 
-// The only user of libxxhash.
+// Hashes and checksums of bytes by xxHash. Only this part of winnow uses libxxhash.
 
-// A 128-bit content hash in XXH3's canonical (big-endian) byte order, as printed by `xxh128sum`.
+// A 128-bit content hash, XXH3-128, in its canonical (big-endian) byte order, as `xxh128sum` prints
+// it.
 struct Hash128 {
   std::array<std::uint8_t, 16> bytes{};
 
@@ -37,7 +38,7 @@ class Xxh3Stream {
   Xxh3Stream& operator=(const Xxh3Stream&) = delete;
 
   void update(BytesView bytes) noexcept;
-  Hash128 digest() const noexcept;  // digest of everything so far; updates may follow
+  Hash128 digest() const noexcept;  // hash of all bytes so far; more may be added afterwards
   std::uint64_t digest_64() const noexcept;
 
  private:

@@ -9,27 +9,30 @@
 
 namespace winnow {
 
-// `text` as a field of a CSV line, quoted as RFC 4180 if necessary.
+// `text` as one field of a CSV line, quoted as by RFC 4180 if necessary.
 std::string csv_field(std::string_view text);
 
-// Parses CSV that arrives in pieces, by RFC 4180: quoted fields may contain delimiters, line ends
-// and doubled quotes. Lines end in LF or CR LF. Empty lines, and a leading byte order mark, are
+// Parses CSV (RFC 4180) that arrives in pieces. Quoted fields may contain delimiters, line ends and
+// doubled quotes. Lines end in LF or CR LF. Empty lines and a byte order mark at the beginning are
 // skipped. Any bytes are accepted.
-// Why not libcsv: it counts no lines, has no limit for a row and does not skip byte order marks.
+// Own code: libcsv counts no lines, has no limit for a row and does not skip byte order marks.
 class CsvReader {
  public:
-  // `line` is where a row begins, from 1. `fields` are only valid during the call.
+  // Receives a row. `line` is the number of its first line, from 1. `fields` are only valid during
+  // the call.
   using Take = std::function<void(std::span<const std::string> fields, std::uint64_t line)>;
 
-  // where  Names the file in messages.
+  // where  Name of the file, for messages.
   CsvReader(char delimiter, std::string where, Take take);
 
-  // Both throw UsageError naming the line: a row of more than 1 MiB, an unclosed quote.
+  // add() takes the next piece, finish() ends the text. Both throw UsageError naming the line: a
+  // row of more than 1 MiB, an unclosed quote.
   void feed(std::string_view piece);
   void finish();
 
  private:
-  enum class State { kBegin, kPlain, kQuoted, kQuote };  // kQuote: after a quote within quotes
+  // KQuote: after a quote within a quoted field, which may end the field or be doubled.
+  enum class State { kBegin, kPlain, kQuoted, kQuote };
 
   void put(char c);
   void end_field();
@@ -44,7 +47,7 @@ class CsvReader {
   std::vector<std::string> fields_;
   std::size_t row_bytes_ = 0;
   std::uint64_t line_ = 1;      // the current line
-  std::uint64_t row_line_ = 1;  // first line of the current row
+  std::uint64_t row_line_ = 1;  // number of the first line of the current row
 };
 
 }  // namespace winnow

@@ -5,29 +5,30 @@
 
 namespace winnow {
 
-// Base of errors that end a stage. Broken data is no exception but a value with a class and a
-// reason (see Expected). All others are one of these, caught once, in main.
-// Messages are one sentence that names the object (path, record id, tensor, rank) and says what to
+// Base class of all errors that are thrown. main catches them once and ends the command. Broken
+// input data are no exceptions, but values with a reason (see Expected).
+// A message is one sentence that names the object (path, record id, tensor, rank) and says what to
 // do.
 class Error : public std::runtime_error {
  public:
-  // Zero bytes in a forged name become '?', because what() would end at the first.
+  // Replaces zero bytes, as a forged name may have, by '?', because what() would end at the first.
   explicit Error(const std::string& message);
 };
 
-// The request makes no sense. Exit code 2.
+// The user requested something impossible. Exit code 2.
 class UsageError : public Error {
  public:
   using Error::Error;
 };
 
-// A gate set by the user refuses the data: leaks between splits, too many bad inputs. Exit code 3.
+// The data do not pass a check that the user set: leaks between splits, too many bad inputs. Exit
+// code 3.
 class RefusedError : public Error {
  public:
   using Error::Error;
 };
 
-// A file of ours is damaged, truncated or of a newer version. Exit code 1.
+// A file that winnow wrote is damaged, truncated or of a newer version. Exit code 1.
 class FormatError : public Error {
  public:
   using Error::Error;
@@ -39,14 +40,14 @@ class SystemError : public Error {
   using Error::Error;
 };
 
-// Ended early, at a clean point, on request (see stop.h). Finished work is kept; the same command
-// resumes. Exit code 75.
+// The command ended early on request (see stop.h), at a point where finished work is kept; the same
+// command resumes. Exit code 75.
 class StoppedError : public Error {
  public:
   using Error::Error;
 };
 
-// "`what` /path: No space left on device", by the current errno.
+// Throws SystemError with the text "`what` /path: No space left on device", by the current errno.
 [[noreturn]] void throw_errno(const std::string& what);
 
 }  // namespace winnow

@@ -5,10 +5,9 @@
 
 namespace winnow {
 
-// A value, or the reason why there is none. Only for failures that are ordinary data (an
-// undecodable image, an empty file); everything else throws. To be replaced by std::expected in
-// C++23.
-// operator* requires bool(*this). T and E must be different types.
+// A value, or the reason why there is none. Only for failures that are ordinary data, such as an
+// undecodable image; other failures are exceptions. To be replaced by std::expected of C++23.
+// operator* may only be called if there is a value. T and E must be different types.
 template <class T, class E>
 class [[nodiscard]] Expected {
  public:

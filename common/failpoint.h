@@ -41,12 +41,13 @@
 namespace winnow {
 
 namespace failpoint {
-extern const bool enabled;  // whether the variable is set
+extern const bool enabled;  // whether the environment variable WINNOW_FAILPOINTS is set
 bool pass(std::string_view act, std::string_view phase, const std::filesystem::path& file);
 void pass_peer(std::string_view act, std::string_view phase, int peer);
 }  // namespace failpoint
 
-// True: treat the act as failed; errno is set. Thread-safe, like all functions here.
+// Passes a named point. Returns true if the act shall be treated as failed; errno is then set.
+// Thread-safe, like all functions here.
 [[nodiscard]] inline bool fault_before(std::string_view act, const std::filesystem::path& file) {
   return failpoint::enabled && failpoint::pass(act, ".before", file);
 }
@@ -55,7 +56,8 @@ inline void fault_after(std::string_view act, const std::filesystem::path& file)
   if (failpoint::enabled) failpoint::pass(act, ".after", file);
 }
 
-// For messages: these points can kill and trace, but not fail. `peer` < 0: all ranks.
+// Passes a point of a message between ranks. These points can trace and kill, but not fail. `peer`
+// below 0: all ranks.
 inline void before_message(std::string_view act, int peer) {
   if (failpoint::enabled) failpoint::pass_peer(act, ".before", peer);
 }

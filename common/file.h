@@ -22,28 +22,29 @@ struct FdTraits {
 };
 using Fd = UniqueHandle<FdTraits>;
 
-// Calls `attempt`, which returns errno or 0. While that is EIO or ESTALE, which may be temporary on
-// network storage, calls it again after 20 and after 200 ms. Returns the last result.
+// Calls `attempt`, which returns 0 or an errno. If the result is EIO or ESTALE, which may be
+// temporary on network storage, calls it again after 20 and after 200 ms. Returns the last result.
 int try_patiently(const std::function<int()>& attempt);
 
-// File operations. All throw SystemError naming the path. Opening for reading, and reading, use
-// try_patiently(). Only regular files are read, because others could block for ever.
+// File operations. All of them throw SystemError naming the path. Opening for reading, and reading,
+// retry by try_patiently(). Only regular files are read, because others could block for ever.
 
 Bytes read_file(const std::filesystem::path& path);
 std::string read_text(const std::filesystem::path& path);
 
-// For a file that the user named: UsageError if there is none. What else may be wrong is left to
-// what opens it.
+// Checks a path that the user named: throws UsageError if there is no file. Other problems are left
+// to the code that opens it.
 void require_file(const std::filesystem::path& path);
 
-// A file that is read in pieces, for large files. It must not change meanwhile. Thread-safe.
+// A file open for reading in pieces, without loading it as a whole. It must not change meanwhile.
+// Thread-safe.
 class InputFile {
  public:
   explicit InputFile(std::filesystem::path path);
   InputFile(Fd fd, std::filesystem::path path);  // path  For messages.
   const std::filesystem::path& path() const noexcept { return path_; }
-  std::uint64_t size() const noexcept { return size_; }  // at the time of opening
-  // Fills `out` with the bytes from `offset` on. Throws if the file has fewer.
+  std::uint64_t size() const noexcept { return size_; }  // size in bytes when it was opened
+  // Fills `out` with the bytes of the file from `offset` on. Throws if the file has fewer.
   void read_at(std::uint64_t offset, std::span<std::byte> out) const;
 
  private:
@@ -52,7 +53,7 @@ class InputFile {
   std::uint64_t size_;
 };
 
-// An unnamed temporary file (in TMPDIR, else /tmp) that vanishes when closed.
+// Makes an unnamed temporary file (in TMPDIR, else /tmp), which vanishes when closed.
 class ScratchFile {
  public:
   ScratchFile();
@@ -64,27 +65,29 @@ class ScratchFile {
   Fd fd_;
 };
 
-// Calls `take` with the bytes [begin, end) of `file` in order, in pieces of at most 1 MiB.
+// Calls `take` with the bytes [begin, end) of `file`, in order, in pieces of at most 1 MiB.
 void for_each_piece(const InputFile& file, std::uint64_t begin, std::uint64_t end,
                     const std::function<void(BytesView)>& take);
 
-Hash128 xxh3_128(const InputFile& file);  // hash of the whole file
+Hash128 xxh3_128(const InputFile& file);  // XXH3-128 hash of the whole file
 
-// Creates a file that must not exist. Not synced: for sets of many files that are synced together.
+// Creates a file, which must not exist yet, with these bytes. It is not synced; use
+// sync_file_system() after creating many.
 void write_new_file(const std::filesystem::path& path, BytesView bytes);
-// Makes everything written to the file system of `path` durable.
+// Makes all files written so far to the file system of `path` durable.
 void sync_file_system(const std::filesystem::path& path);
 
-// Replaces a whole file durably: temporary name in the same folder, write, fsync, rename, fsync of
-// the folder. After a crash the path has either the old or the new content, never a part.
+// Replaces a whole file such that it is on disk when the function returns: temporary name in the
+// same folder, write, fsync, rename, fsync of the folder. After a crash the path has either the old
+// or the new content, never a part.
 // Several writers of one path do not interfere: each has its own temporary file, and the last one
 // wins.
 // Errors  UsageError, before anything is written, if a device, a pipe or a folder is at the path.
 void write_file_durably(const std::filesystem::path& path, BytesView bytes);
 void write_file_durably(const std::filesystem::path& path, std::string_view text);
 
-// As write_file_durably(), for a file written in pieces. Until finish(), and without it, its path
-// is unchanged. Not thread-safe.
+// Like write_file_durably(), for a file that is written in pieces. Until finish(), and without it,
+// its path stays as it is. Not thread-safe.
 class DurableFile {
  public:
   explicit DurableFile(std::filesystem::path path);
@@ -92,64 +95,67 @@ class DurableFile {
   DurableFile(DurableFile&& other) noexcept;
   DurableFile& operator=(DurableFile&&) = delete;
 
-  void append(BytesView bytes);  // buffered in pieces of at most 1 MiB
-  // Writes anywhere in the file. Gaps are zero.
+  void append(BytesView bytes);  // buffers up to 1 MiB before writing
+  // Writes bytes at any offset of the file. Gaps are filled with zeros.
   void write_at(std::uint64_t offset, BytesView bytes);
-  // Opens what was written so far, for reading. Its path is temporary.
+  // Opens the data written so far for reading, under a temporary path.
   InputFile written();
   void finish();
 
  private:
   void flush();
 
-  std::filesystem::path path_;  // empty: finished or moved from
+  std::filesystem::path path_;  // empty after finish() or a move
   Fd fd_;
   std::filesystem::path temporary_;  // unique to this writer
-  std::uint64_t appended_ = 0;       // size of the data flushed by append()
-  Bytes gathered_;                   // and what follows it
+  std::uint64_t appended_ = 0;       // number of bytes that append() has written to disk
+  Bytes gathered_;                   // not yet written
 };
 
 void fsync_file(const std::filesystem::path& path);
 void fsync_directory(const std::filesystem::path& path);
 
-// Creates a directory and its missing parents, syncing each into its parent.
+// Creates a directory and its missing parents. Each is synced into its parent, so it survives a
+// crash.
 void make_directories(const std::filesystem::path& path);
 
-// Renames a durable file within its file system; replaces an existing one. Durable.
+// Renames a file that is on disk already, within its file system; replaces a file at `to`. The new
+// name is durable when the function returns.
 void move_file(const std::filesystem::path& from, const std::filesystem::path& to);
 
 // Renames a directory and syncs its parent. Replaces `to` atomically if the file system can
 // exchange names; otherwise there is a moment with neither.
 void rename_directory(const std::filesystem::path& from, const std::filesystem::path& to);
 
-// Removes a file, if it exists. Not synced: after a crash it may be back.
+// Removes a file if it exists. Not synced: after a crash the file may be back.
 void remove_file(const std::filesystem::path& path);
-void remove_tree(const std::filesystem::path& path);  // a directory with its content
+void remove_tree(const std::filesystem::path& path);  // removes a directory with its content
 
-// A file that grows at its end; created durably if missing. After a crash or an error, the last
-// appended text may be there partially.
+// A log file that grows at its end; created durably if missing. After a crash or an error, a part
+// of the last appended text may be there.
 class AppendFile {
  public:
   explicit AppendFile(std::filesystem::path path);
-  void append(std::string_view text);  // when it returns, the system has the text
-  void sync();                         // when it returns, the text is durable
+  // When it returns, the text is written, but may be lost by a crash.
+  void append(std::string_view text);
+  void sync();  // when it returns, all appended text survives a crash
 
  private:
   std::filesystem::path path_;
   Fd fd_;
 };
 
-// Locks a directory while the result lives, against other processes that do the same. UsageError,
-// naming it, if one holds it.
+// Locks a directory while the returned object lives, against other processes that call this
+// function. Throws UsageError naming the directory if another process holds the lock.
 Fd lock_directory(const std::filesystem::path& path);
-// As lock_directory(), but waits for the holder. `stop` is asked ten times a second (StoppedError).
-// Does not wait if the file system has no locks.
+// Like lock_directory(), but waits until no other process holds the lock. `stop` is asked ten times
+// a second (StoppedError). Does not wait if the file system has no locks.
 Fd wait_for_directory(const std::filesystem::path& path, const StopRequested& stop = {});
 
 // Makes `link` a symbolic link to `target`; replaces an existing link atomically.
 void replace_symlink(const std::filesystem::path& link, const std::filesystem::path& target);
 
-// Bytes that an unprivileged user can still write on the file system of `path`.
+// Free space on the file system of `path` for an unprivileged user, in bytes.
 std::uint64_t free_bytes(const std::filesystem::path& path);
 
 struct UnmapFile {
@@ -157,8 +163,8 @@ struct UnmapFile {
   void operator()(const std::byte* data) const noexcept;
 };
 
-// A whole file, mapped read-only. Reading it after the file was truncated raises SIGBUS, so only
-// files that are replaced as a whole may be mapped.
+// A whole file, memory-mapped read-only. Reading it after the file was truncated raises SIGBUS, so
+// only files that are replaced as a whole may be mapped.
 class MappedFile {
  public:
   explicit MappedFile(const std::filesystem::path& path);

@@ -5,11 +5,11 @@
 
 namespace winnow {
 
-// Whether a glob matches a whole path; both consist of parts between '/'.
+// Whether a wildcard pattern (glob) matches a whole path. Both consist of parts between '/'.
 //
-// `**` as a whole part  any number of parts, or none; as the last part at least one
-// any other part        one part, as in fnmatch(3): * any characters, ? one, [a-z] and [!a-z] one
-//                       of a set, \ quotes the next; a leading dot is not special
+// `**` as a whole part  matches any number of parts, or none; as the last part, at least one
+// any other part        matches one part, as in fnmatch(3): * any characters, ? one, [a-z] and
+//                       [!a-z] one of a set; \ quotes the next; a leading dot is not special
 //
 // "originals/**" matches everything below originals, "**/gold/*.jpg" files in a folder gold at any
 // depth, "*.png" files in no folder. Time is at most proportional to the product of the numbers of

@@ -4,7 +4,7 @@
 
 namespace winnow {
 
-// This machine's host name; empty if unknown.
+// The host name of this machine; empty if unknown.
 std::string host_name();
 
 }  // namespace winnow

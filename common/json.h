@@ -14,26 +14,26 @@
 
 namespace winnow {
 
-// Maximum nesting of objects and arrays. Values are built, copied and freed by recursion, so a text
-// of brackets alone would overflow the stack. No file of ours is as deep.
+// Maximum nesting of objects and arrays in JSON that is parsed. Values are built, copied and freed
+// by recursion, so a text of brackets alone would overflow the stack. No file of winnow is nested
+// as deeply.
 inline constexpr int kJsonLevels = 64;
 
-// A JSON value, for writing. JSON from files is read through JsonReader, whose errors name the
-// file.
+// A JSON value, for writing. (JSON files are read by JsonReader, whose errors name the file.)
 //
 // Braces   make objects and arrays, as in `Json{{"name", name}, {"sizes", {1, 2, 3}}}`. A list of
 //          pairs that begin with a text is an object, any other list an array; `Json{}` is null.
-// Order    objects keep the order in which members were added
-// Library  only json.cpp includes it: its templates would take a third of the compile time of all
-//          sources that write JSON
-// Throws   std::bad_variant_access or std::out_of_range if a value is asked for a kind that it is
-//          not, which is a mistake of the caller
+// Order    Objects keep the order in which members were added.
+// Library  Only json.cpp includes it: its templates would take a third of the compile time of all
+//          sources that write JSON.
+// Throws   std::bad_variant_access or std::out_of_range if a value is of another kind than the
+//          called function needs, which is a mistake of the caller.
 class Json {
  public:
   class Part;
   using Array = std::vector<Json>;
   using Object = std::vector<std::pair<std::string, Json>>;
-  enum class Utf8 : std::uint8_t { kStrict, kReplace };  // treatment of texts that are not UTF-8
+  enum class Utf8 : std::uint8_t { kStrict, kReplace };  // how texts that are not UTF-8 are written
 
   Json() noexcept;  // null
   Json(std::nullptr_t) noexcept;
@@ -49,11 +49,11 @@ class Json {
   Json(std::string text) noexcept;
   Json(std::initializer_list<Part> parts);
   Json(Array elements) noexcept;
-  // The value, or null if there is none.
+  // Makes the given value, or null if there is none.
   template <typename T>
   requires(!std::same_as<T, Json>) Json(const std::optional<T>& value)
       : Json(value ? Json(*value) : Json()) {}
-  // An object from a map with texts as keys, or an array from any other range.
+  // Makes an object from a map with texts as keys, or an array from any other range.
   template <typename Range>
   requires requires(const Range& range) {
     range.begin() != range.end();
@@ -77,24 +77,24 @@ class Json {
   Json& operator=(Json other) noexcept;
   ~Json();
 
-  // Parses a text.
-  // once    refuse an object with a name twice; else the last one counts
-  // Throws  FormatError ("it is not JSON"), also if nesting exceeds `levels`
+  // Parses JSON.
+  // once    Refuse an object that has a name twice; otherwise the last one counts.
+  // Throws  FormatError ("it is not JSON"), also if nesting exceeds `levels`.
   static Json parse(std::string_view text, int levels = kJsonLevels, bool once = false);
-  // Parses a text; nullopt if it is not JSON.
+  // Parses JSON; nullopt if the text is none.
   static std::optional<Json> parse_if_json(std::string_view text);
 
   bool is_null() const noexcept;
   bool is_boolean() const noexcept;
   bool is_number() const noexcept;
-  bool is_whole() const noexcept;     // a number without point or exponent
-  bool is_unsigned() const noexcept;  // such a number from 0 up
+  bool is_whole() const noexcept;     // whether it is a number without point or exponent
+  bool is_unsigned() const noexcept;  // whether it is a whole number of 0 or more
   bool is_string() const noexcept;
   bool is_array() const noexcept;
   bool is_object() const noexcept;
   bool is_primitive() const noexcept { return !is_array() && !is_object(); }
 
-  // Access to the value. Numbers convert to each other.
+  // The value itself. Numbers of each kind are converted to the requested one.
   bool boolean() const;
   double real() const;
   std::int64_t integer() const;
@@ -108,13 +108,13 @@ class Json {
   std::size_t size() const noexcept;  // elements of an array or object; 0 for null, else 1
   bool empty() const noexcept { return size() == 0; }
 
-  // The member with that name; null if there is none, or this is no object.
+  // The object's member with this name; nullptr if there is none, or if the value is no object.
   const Json* find(std::string_view name) const noexcept;
   bool contains(std::string_view name) const noexcept { return find(name) != nullptr; }
   const Json& at(std::string_view name) const;
   const Json& operator[](std::string_view name) const { return at(name); }
   const Json& operator[](const char* name) const { return at(name); }
-  // Adds a null if there is no such member; null becomes an object.
+  // The object's member with this name, added as null if missing. A null becomes an object first.
   Json& operator[](std::string_view name);
   Json& operator[](const char* name) { return (*this)[std::string_view(name)]; }
   Json& operator[](const std::string& name) { return (*this)[std::string_view(name)]; }
@@ -127,15 +127,15 @@ class Json {
     return elements().at(static_cast<std::size_t>(index));
   }
   void erase(std::string_view name);
-  void update(const Json& object);  // replaces or adds the object's members
+  void update(const Json& object);  // adds or replaces members with those of `object`
 
-  // For an array; null becomes one.
+  // Appends an element to an array. A null value becomes an array first.
   Json& push_back(Json value);  // returns the new element
   const Array::value_type* begin() const { return elements().data(); }
   const Array::value_type* end() const { return elements().data() + elements().size(); }
 
-  // As text, on one line without spaces, or indented by `indent`. Reals get the fewest digits that
-  // read back exactly; infinities and NaN become null. `ascii`: other characters become \uXXXX.
+  // JSON text, on one line without spaces, or indented by `indent`. Reals get the fewest digits
+  // that read back exactly; infinities and NaN become null. `ascii`: other characters as \uXXXX.
   std::string dump(int indent = -1, bool ascii = false, Utf8 utf8 = Utf8::kStrict) const;
 
   friend bool operator==(const Json& a, const Json& b) noexcept;  // numbers by value
@@ -171,10 +171,10 @@ class Json {
       value_;
 };
 
-// The value with the members of all its objects sorted by name.
+// Sorts the members of all objects within the value by name.
 Json sorted(Json json);
 
-// An element of a list in braces.
+// An element of a list in braces, as in Json{1, "two"}.
 class Json::Part {
  public:
   Part(std::initializer_list<Part> parts) : value_(parts) {}
@@ -185,7 +185,7 @@ class Json::Part {
 
  private:
   friend class Json;
-  // Mutable: the elements of an initializer_list are const, but this one is moved from, once.
+  // Mutable, because the elements of an initializer_list are const, but each is moved from once.
   mutable Json value_;
 };
 

@@ -14,30 +14,32 @@
 
 namespace winnow {
 
-// The source of a text, for errors: "NAME is damaged: 'shards' 2 lacks 'file'; REMEDY".
+// The source of a JSON text, for errors such as "NAME is damaged: 'shards' 2 lacks 'file'; REMEDY".
 struct JsonSource {
   std::string name;
   std::string remedy = {};   // advice; may be empty
-  int levels = kJsonLevels;  // maximum nesting of objects and lists
+  int levels = kJsonLevels;  // maximum nesting of objects and arrays
 };
 
-// Strict reading of JSON that may be damaged or forged. A reader stands for a value of a text, at
-// first the whole.
+// Reads JSON that may be damaged or forged, strictly. A reader stands for one value in a text, at
+// first for the whole.
 //
-// Errors   FormatError of the source if a value is not what it is asked to be; members that nobody
-//          asks for are ignored
-// Copies   are cheap; they share the text's values and keep them alive
-// Threads  any number
+// Errors   FormatError naming the source if a value is not of the requested kind. Members that
+//          nobody asks for are ignored.
+// Copies   Cheap: they share the values of the text and keep them alive.
+// Threads  Any number.
 class JsonReader {
  public:
-  // Throws FormatError: no JSON, nesting beyond `source.levels`, objects with a name twice.
+  // Parses a text. Throws FormatError if it is no JSON, is nested deeper than `source.levels`, or
+  // has an object with a name twice.
   JsonReader(std::string_view text, JsonSource source);
 
   // For an object.
   bool has(std::string_view name) const;
   JsonReader at(std::string_view name) const;  // must be there
   std::optional<JsonReader> find(std::string_view name) const;
-  std::vector<std::pair<std::string, JsonReader>> members() const;  // in the order of the text
+  // Members of the object, in the order of the text.
+  std::vector<std::pair<std::string, JsonReader>> members() const;
 
   // For a list.
   std::vector<JsonReader> items() const;
@@ -53,12 +55,12 @@ class JsonReader {
   double real() const;                           // any number, finite
   double real(double least, double most) const;  // in [least, most]
   double real_from_0() const;
-  // A whole number from 0 to `most`.
+  // The value as a whole number from 0 to `most`.
   template <std::integral Int = std::uint64_t>
   Int number(Int most = std::numeric_limits<Int>::max()) const {
     return static_cast<Int>(whole(static_cast<std::uint64_t>(most)));
   }
-  // A whole number in [least, most].
+  // The value as a whole number from `least` to `most`.
   std::int64_t integer(std::int64_t least, std::int64_t most) const;
   template <std::signed_integral Int>
   Int integer(Int least, Int most) const {
@@ -66,10 +68,11 @@ class JsonReader {
   }
 
   std::string dump() const;  // as JSON, without spaces
-  // To put it into other JSON. Valid as long as a reader of the text.
+  // The value, for use in other JSON. Valid while a reader of the text lives.
   const Json& json() const noexcept { return *value_; }
 
-  // Throws FormatError for any other fault: "is not the name of a shard".
+  // Throws FormatError for a fault that the caller found in the value: "is not the name of a
+  // shard".
   [[noreturn]] void fail(const std::string& what) const;
 
  private:

@@ -6,22 +6,23 @@
 
 namespace winnow {
 
-// Activity of the processors since boot, in system ticks.
+// Activity of a machine's processors since boot, in ticks of the system's clock.
 struct ProcessorTicks {
-  std::uint64_t busy = 0;  // all work, including time taken by a hypervisor
+  std::uint64_t busy = 0;  // ticks not idle, including time taken by a hypervisor
   std::uint64_t all = 0;
 };
-// Parses text in the form of /proc/stat; nullopt if it is malformed.
+// Parses the text of /proc/stat; nullopt if it is malformed.
 std::optional<ProcessorTicks> parse_processor_ticks(std::string_view stat);
 
-// Measures how much the processors of this machine work for others, from its construction on.
+// Measures how busy this machine's processors are with other processes, from its construction on.
 class MachineLoad {
  public:
   MachineLoad();
 
-  // Mean number of cores that other processes and a hypervisor have used since then; 0 if unknown.
+  // Mean number of cores that other processes and a hypervisor used since construction; 0 if
+  // unknown.
   double others_cores() const;
-  double own_cores() const;  // used by this process since then
+  double own_cores() const;  // mean number that this process used since construction
   double seconds() const;    // elapsed since then
 
  private:

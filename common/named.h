@@ -12,16 +12,16 @@
 
 namespace winnow {
 
-// A value with its name. A table of these, or of rows with more columns, names all values of an
-// enumeration.
+// A value of an enumeration and its name. A table of these, or of rows with more columns, names all
+// values of the enumeration.
 template <class T>
 struct Named {
   std::string_view name;
   T value;
 };
 
-// The value with a name. UsageError as unknown_name() says it if it is unknown. `what` describes
-// the value: "scope".
+// The value with this name. Throws UsageError with the text of unknown_name() if there is none.
+// `what` says in it what the name is of: "scope".
 template <class Row, std::size_t N>
 auto parse_named(const std::array<Row, N>& table, std::string_view what, std::string_view name) {
   std::vector<std::string> known;

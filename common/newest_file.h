@@ -10,24 +10,24 @@
 
 namespace winnow {
 
-// Keeps a file up to date with the newest text. A writing thread of its own replaces the file
-// (replace_file()), because renaming a file takes milliseconds on a busy disk.
+// Keeps a file up to date with the newest text. Writes on a thread of its own (replace_file()),
+// because renaming a file takes milliseconds on a busy disk.
 //
-// Newest   If texts come faster than they can be written, some are skipped but never the last one;
+// Newest   If texts come faster than they can be written, some are skipped, but never the last one;
 //          the destructor writes it.
-// Threads  put() from any thread.
+// Threads  put() may be called from any thread.
 class NewestFile {
  public:
   using Text = std::function<std::string()>;
 
-  // `failed` is called on the writing thread with the exception of a failed write; the next text is
+  // `failed` is called on the writing thread with the exception of a failed write. The next text is
   // tried again.
   NewestFile(std::filesystem::path path, std::function<void(const std::exception&)> failed);
   ~NewestFile();
   NewestFile(const NewestFile&) = delete;
   NewestFile& operator=(const NewestFile&) = delete;
 
-  void put(Text text);  // `text` is called on the writing thread
+  void put(Text text);  // the writing thread calls `text` to get the new content
 
  private:
   void write_all();
@@ -37,7 +37,7 @@ class NewestFile {
 
   std::mutex mutex_;
   std::condition_variable changed_;
-  Text next_;  // empty: the newest text has been written
+  Text next_;  // text to write next; empty: the newest one is written
   bool ends_ = false;
   std::thread thread_;  // last, because it uses the members above
 };

@@ -5,7 +5,8 @@
 
 namespace winnow {
 
-// Philox4x32-10: four random words as a pure function of a 64-bit key and a 128-bit counter.
+// Philox4x32-10, a counter-based random number generator: four random words as a pure function of a
+// 64-bit key and a 128-bit counter.
 // Own code, because only a dozen lines of Random123 are needed; tests compare them with its
 // results.
 // Source  Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", SC'11.
@@ -23,35 +24,35 @@ constexpr std::array<std::uint32_t, 4> philox4x32(std::array<std::uint32_t, 4> c
   return counter;
 }
 
-// The purpose of a stream of random numbers. Part of the counter, so streams never overlap. The
-// values define what a seed means: never renumber.
+// The purpose of a stream of random numbers. Part of the generator's counter, so that streams of
+// different purposes never overlap. The values define what a seed means: never renumber.
 enum class RandomUse : std::uint32_t {
-  kOrder = 1,         // the permutation of an epoch
+  kOrder = 1,         // order of the samples in an epoch
   kCrop = 2,          // random crops
   kFlip = 3,          // random flips
   kInitialise = 4,    // initial weights
   kHoldout = 5,       // choice of held-out samples
-  kVariant = 6,       // stored variant of a sample that an epoch uses
+  kVariant = 6,       // which stored variant (augmented form) of a sample an epoch uses
   kStudy = 7,         // samples for measuring a data set: pairs of images, edits
-  kSplit = 8,         // order of equals when splits are made
-  kTurn = 9,          // choice among samples that take turns
-  kSampling = 10,     // number of occurrences of each sample in an epoch
-  kHome = 11,         // samples of a partition that an epoch exchanges
+  kSplit = 8,         // order of equal candidates when splits are made
+  kTurn = 9,          // which sample of a duplicate group an epoch uses
+  kSampling = 10,     // how often each sample occurs in an epoch
+  kHome = 11,         // which samples of a partition an epoch exchanges
   kExchange = 12,     // lanes that receive them
-  kLane = 13,         // the permutation of a lane in an epoch
+  kLane = 13,         // order of the samples of a shuffle's lane in an epoch
   kResizedCrop = 16,  // crops of random size
   kJitter = 17,       // changes of colour
-  kPolicy = 18,       // operations of an augmentation policy
-  kErase = 19,        // erased areas of a picture
+  kPolicy = 18,       // operations of an augmentation policy (AutoAugment, ...)
+  kErase = 19,        // areas of a picture that are erased
   kTranslate = 20,    // shifts of a picture
-  kMix = 21,          // mixing of the samples of a batch
+  kMix = 21,          // which samples of a batch are mixed, and how
   kDropout = 22,      // dropout in a net
   kTest = 100,        // inputs made by tests and benchmarks
 };
 
-// A stream of random numbers keyed by (seed, epoch, id, use): the same on every rank, thread and
-// machine, whatever is drawn elsewhere. It does not repeat: each 2^26 numbers have their own key,
-// and the first key is the seed.
+// A stream of random numbers determined by (seed, epoch, id, use): the same on every rank, thread
+// and machine, whatever is drawn elsewhere. It does not repeat: each 2^26 numbers have their own
+// key, and the first key is the seed.
 class CounterRng {
  public:
   constexpr CounterRng(std::uint64_t seed, std::uint32_t epoch, std::uint64_t id,
@@ -74,7 +75,7 @@ class CounterRng {
     const std::uint64_t high = next_u32();
     return (high << 32) | next_u32();
   }
-  // Uniform in [0, bound), unbiased (Lemire 2019). bound >= 1.
+  // A random number in [0, bound), uniform and unbiased (Lemire 2019). bound >= 1.
   constexpr std::uint32_t below(std::uint32_t bound) noexcept {
     std::uint64_t product = std::uint64_t{next_u32()} * bound;
     if (static_cast<std::uint32_t>(product) < bound) {
@@ -91,7 +92,8 @@ class CounterRng {
  private:
   static constexpr std::uint64_t kBlockMask = 0xFFFFFF;
 
-  // When the counter has no bits left for more blocks. This counter has use 0, which no stream has.
+  // Takes a new key when the counter has no bits left for more blocks. The key is computed with a
+  // counter of use 0, which no stream has.
   constexpr void change_key() noexcept {
     const std::uint64_t number = block_ >> 24;
     const auto words = philox4x32({static_cast<std::uint32_t>(number & kBlockMask),

@@ -9,16 +9,17 @@
 
 namespace winnow {
 
-// The element of `known` that `word` was probably meant to be: a prefix match or a small edit
-// distance. Empty if none is near. Pure.
+// The element of `known` that `word` was probably meant to be: it has `word` as a prefix, or is a
+// small edit distance away. Empty if none is near. Pure.
 std::string nearest_word(std::string_view word, std::span<const std::string> known);
 
-// An error message: "unknown optimizer 'adam'; known: sgd, adamw; did you mean adamw?", for `what`
-// "unknown optimizer".
+// The text of an error: "unknown optimizer 'adam'; known: sgd, adamw; did you mean adamw?", where
+// `what` is "unknown optimizer".
 std::string unknown_name(std::string_view what, std::string_view name,
                          std::span<const std::string> known);
 
-// The row of a table with this name. UsageError with the text of unknown_name().
+// The row of a table with this name. Throws UsageError with the text of unknown_name() if there is
+// none.
 template <class Rows>
 const auto& row_called(std::string_view what, std::string_view name, const Rows& rows) {
   std::vector<std::string> known;

@@ -6,8 +6,9 @@
 
 namespace winnow {
 
-// Identifies an input for the whole life of a cache: source ordinal (16 bits) | position in that
-// source's canonical listing (48 bits). Unreadable inputs have ids, too. Ids never change.
+// Identifies an input for the whole life of a cache: number of its data set in the cache (16 bits),
+// then position in that data set's listing (48 bits). Unreadable inputs have ids, too. Ids never
+// change.
 using SampleId = std::uint64_t;
 
 inline constexpr int kPositionBits = 48;
@@ -22,13 +23,14 @@ constexpr std::uint64_t position_of(SampleId id) noexcept {
   return id & ((SampleId{1} << kPositionBits) - 1);
 }
 
-// Stored on disk: never renumber.
+// The splits of a data set. Stored on disk: never renumber.
 enum class Split : std::uint8_t { kNone = 0, kTrain = 1, kVal = 2, kTest = 3 };
 inline constexpr int kSplitCount = 4;
 
 std::string_view split_name(Split split) noexcept;  // "none", "train", "val", "test"
 
-// Also accepts common folder names: "training", "valid", "validation", "eval", "testing".
+// Parses the name of a split. Accepts common folder names, too: "training", "valid", "validation",
+// "eval", "testing".
 std::optional<Split> parse_split(std::string_view name) noexcept;
 
 }  // namespace winnow

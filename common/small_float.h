@@ -6,12 +6,12 @@
 
 namespace winnow {
 
-// 16-bit floats for storage and transfer; arithmetic uses f32.
+// 16-bit floats for storage and transfer. Arithmetic uses f32.
 //
-// Rounding  To nearest even. NaN stays NaN (quiet), infinities and signs are kept, subnormals are
-//           supported. Too large values become infinity.
+// Rounding  From f32 to the nearest, ties to even. NaN stays NaN (quiet), infinities and signs are
+//           kept, subnormals are supported. Too large values become infinity.
 struct BF16 {
-  std::uint16_t bits = 0;  // upper half of an f32
+  std::uint16_t bits = 0;  // upper 16 bits of the f32
   friend bool operator==(const BF16&, const BF16&) = default;
 };
 struct F16 {
@@ -59,7 +59,7 @@ constexpr F16 to_f16(float value) noexcept {
   return {static_cast<std::uint16_t>(half | ((bits >> 16U) & 0x8000U))};
 }
 
-// The same, selected by type.
+// Rounds an f32 to the type `Small`: like to_bf16() or to_f16().
 template <class Small>
 constexpr Small round_to(float value) noexcept {
   if constexpr (std::is_same_v<Small, BF16>) {

@@ -4,9 +4,9 @@
 
 namespace winnow {
 
-// Whether long work shall end at its next clean point. Asked often by libraries that can be
-// stopped, which then throw StoppedError; set by main on a signal. Once true it stays true. Cheap,
-// thread-safe. May be empty: never.
+// Returns whether long work shall end at its next clean point. Libraries that can be stopped call
+// it often, and then throw StoppedError; main sets it on a signal. Once true it stays true. Cheap,
+// thread-safe. May be empty: never stop.
 using StopRequested = std::function<bool()>;
 
 }  // namespace winnow

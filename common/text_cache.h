@@ -7,10 +7,11 @@
 
 namespace winnow {
 
-// Texts on disk by their keys, so that the next program finds what this one has worked out: a file
-// for each, written durably, sealed with its digest. It is only a help: a folder that cannot be
-// written, a file that is missing, damaged or another's is nothing found, and nothing here throws.
-// Several processes may use one folder.
+// A cache of texts on disk, by keys, so that the next process finds what this one computed. Each
+// text has a file, written durably and sealed with its digest.
+// Errors     None: nothing throws. A file that is missing, damaged or of another key is not found;
+//            a folder that cannot be written is left as it is.
+// Processes  Several may use one folder.
 class TextCache {
  public:
   explicit TextCache(std::filesystem::path folder);  // empty: nothing is kept
@@ -23,7 +24,8 @@ class TextCache {
   std::filesystem::path folder_;
 };
 
-// $XDG_CACHE_HOME/winnow/`name`, else in ~/.cache; empty when there is neither.
+// The folder for caches of this user: $XDG_CACHE_HOME/winnow/`name`, or ~/.cache/winnow/`name`.
+// Empty if neither XDG_CACHE_HOME nor HOME is set.
 std::filesystem::path user_cache_folder(const std::filesystem::path& name);
 
 }  // namespace winnow

@@ -8,15 +8,15 @@
 
 namespace winnow {
 
-// The framing of TFRecord files. Records follow each other: length of the data (8 bytes) and its
-// masked CRC-32C; the data and its CRC.
+// The framing of TFRecord files. A file is a sequence of records: length of the data (8 bytes),
+// masked CRC-32C of the length, data, masked CRC-32C of the data.
 inline constexpr std::size_t kTfrecordHeaderBytes = 12;
 inline constexpr std::size_t kTfrecordFooterBytes = 4;
 
-// The length of the data after `header` (kTfrecordHeaderBytes); nullopt: wrong checksum.
+// The length of a record's data, from its header (kTfrecordHeaderBytes); nullopt: wrong checksum.
 std::optional<std::uint64_t> tfrecord_length(BytesView header);
 
-// A record with its frame.
+// The bytes of a record with its frame.
 Bytes tfrecord_of(BytesView data);
 
 }  // namespace winnow

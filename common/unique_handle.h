@@ -4,9 +4,9 @@
 
 namespace winnow {
 
-// Sole owner of a C handle that is no pointer (a file descriptor, an MPI communicator). Traits
-// provide Raw, null() and close(Raw) noexcept. For pointers use std::unique_ptr with a stateless
-// deleter.
+// Sole owner of a C handle that is no pointer, such as a file descriptor or an MPI communicator.
+// Traits provide Raw, null() and close(Raw) noexcept. For pointers use std::unique_ptr with a
+// stateless deleter.
 template <class Traits>
 class UniqueHandle {
  public:

@@ -7,8 +7,8 @@
 
 namespace winnow {
 
-// Writes a Protocol Buffers message: fields in sequence, by their numbers in the schema. Reader:
-// datasets/wire.h.
+// Writes a Protocol Buffers message: fields in sequence, with their numbers in the schema. The
+// reader is datasets/wire.h.
 class WireWriter {
  public:
   WireWriter& number(std::uint64_t field, std::int64_t value) {
@@ -35,13 +35,13 @@ class WireWriter {
     return bytes(field, as_bytes(value));
   }
   WireWriter& message(std::uint64_t field, WireWriter value) { return bytes(field, value.view()); }
-  // Begins a field of `size` bytes, which must follow: by raw(), or after this message.
+  // Begins a field of `size` bytes. They must follow: by raw(), or directly after this message.
   WireWriter& begin_bytes(std::uint64_t field, std::uint64_t size) {
     key(field, kBytes);
     varint(size);
     return *this;
   }
-  // Appends encoded fields, or the bytes of a field that was begun.
+  // Appends bytes: encoded fields, or the content of a field that was begun.
   WireWriter& raw(BytesView bytes) {
     out_.put_bytes(bytes);
     return *this;

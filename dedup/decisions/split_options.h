@@ -21,8 +21,7 @@ struct SplitOptions {
   std::array<bool, kSplitCount> of{true, true, true, true};
   struct Dealing {
     bool group_keys = true;  // whether samples of one group key stay together
-    bool stay =
-        false;  // whether samples stay in their splits as far as shares and duplicates allow
+    bool stay = false;       // keep samples in their splits as far as shares and duplicates allow
     std::uint64_t seed = 0;
   };
   Dealing dealing = {};

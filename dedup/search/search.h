@@ -52,9 +52,8 @@ enum class SearchMethod {
 struct SearchOptions {
   SearchMethod method = SearchMethod::kAuto;
   std::string_view kernel = {};  // name of a kernel of scan.h that runs here; empty: the fastest
-  ProgressSink progress =
-      {};                   // receives the number of codes done, weighted by their estimated cost
-  StopRequested stop = {};  // asked often; throws StoppedError
+  ProgressSink progress = {};    // receives the number of codes done, weighted by cost
+  StopRequested stop = {};       // asked often; throws StoppedError
 };
 
 // Finds all pairs of `rows` whose codes are within `radius` bits. Exact, except that equal codes

@@ -53,8 +53,7 @@ struct PairDemand {
 // The required probabilities that kept pairs met, and the pairs that did not.
 struct KeptPairs {
   LeastProbability least;
-  double expected_false =
-      0;  // expected number of kept pairs that are different pictures, by scores
+  double expected_false = 0;  // expected number of kept pairs that are false, by scores
   // Pairs that met the requested probability but not the raised one; sorted by rows.
   std::vector<VerifiedPair> doubtful = {};
 };

@@ -34,8 +34,7 @@ Plane plane_of(ImageView gray);
 // values, are cut off from each side, and one more row or column, which may be mixed. If less than
 // a quarter of a side or less than 8 pixels would remain, the whole image is returned.
 Box content_of(ImageView gray);
-Plane content_plane(
-    ImageView gray);  // content_of() the image as a plane, enlarged as by plane_of()
+Plane content_plane(ImageView gray);  // plane_of() the area that content_of() returns
 
 // The value at a point, by bilinear interpolation. Beyond the border: the nearest value.
 inline float sample(const Plane& plane, float x, float y) noexcept {
