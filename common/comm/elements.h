@@ -12,15 +12,16 @@ namespace winnow::comm {
 
 enum class ElementType : std::uint8_t { kF32, kF64, kBF16, kF16, kI32, kI64 };
 
-// A row of the table in elements.cpp.
+// Name and size of an element type.
 struct ElementTypeInfo {
   std::string_view name;  // "f32"
   std::string_view many;  // in messages: "1000 floats"
   std::size_t bytes;      // size of an element
 };
 const ElementTypeInfo& info(ElementType type) noexcept;
-std::span<const ElementTypeInfo> element_types();      // in the order of ElementType
-ElementType find_element_type(std::string_view name);  // UsageError lists the known types
+std::span<const ElementTypeInfo> element_types();  // all element types, in the order of ElementType
+// Throws UsageError, which lists the known types.
+ElementType find_element_type(std::string_view name);
 
 constexpr ElementType element_type(float) { return ElementType::kF32; }
 constexpr ElementType element_type(double) { return ElementType::kF64; }
@@ -29,7 +30,7 @@ constexpr ElementType element_type(F16) { return ElementType::kF16; }
 constexpr ElementType element_type(std::int32_t) { return ElementType::kI32; }
 constexpr ElementType element_type(std::int64_t) { return ElementType::kI64; }
 
-// A borrowed buffer of one of these types, made from a span or vector.
+// A buffer of elements of one ElementType, borrowed from a span or vector.
 struct Elements {
   template <std::ranges::contiguous_range Range>
   Elements(Range&& range)  // NOLINT: implicit, for calls
@@ -44,7 +45,7 @@ struct Elements {
   ElementType type;
 };
 
-// Calls `work` with the elements as a std::span of their type.
+// Calls `work` with the elements as a std::span of their C++ type, and returns its result.
 template <class Work>
 decltype(auto) visit(const Elements& elements, const Work& work) {
   const auto as = [&]<class T>(T) {
@@ -67,14 +68,15 @@ decltype(auto) visit(const Elements& elements, const Work& work) {
   return as(float{});
 }
 
-// The result of transfers. Ranks with different tasks get an error.
+// The kind of a collective that is given by transfers. It is an error if ranks pass different ones.
 enum class Task : std::uint8_t { kAllReduce, kReduceScatter, kAllGather, kHandOver };
 
 enum class Reduction : std::uint8_t { kSum, kMax };  // kMax: for integers
 
-// The form of f32 in messages: unchanged, or 16 bits. Then terms and partial sums are rounded to
-// nearest even at each hop and added in f32, and the result of several ranks has values of the
-// wire's type. Values too large for f16 become infinite.
+// The form that f32 numbers have in messages: f32, or 16 bits to halve the traffic. With 16 bits,
+// terms and partial sums are rounded to nearest even at each hop and added in f32; a result of
+// several ranks has values that the 16-bit type can represent. Values too large for f16 become
+// infinite.
 enum class Wire : std::uint8_t { kF32, kBF16, kF16 };
 
 }  // namespace winnow::comm

@@ -8,7 +8,8 @@
 
 namespace winnow::comm {
 
-// The borrowed buffers of one rank in an all-to-all.
+// The buffers of one rank in an all-to-all (each rank sends another part of its data to each rank).
+// Borrowed.
 //
 // Parts    Part r of `out` is [out_offsets[r], out_offsets[r + 1]) and goes to rank r; part r of
 //          `in` comes from it.
@@ -21,16 +22,17 @@ struct Exchange {
   std::span<const std::size_t> in_offsets;
 };
 
-// Throws Error if this is violated.
+// Throws Error unless offsets and buffers are as Exchange says.
 void check_exchange(int ranks, const Exchange& exchange);
 
-// This rank's transfers by all_to_all() of schedule/all_to_all.h, in elements of 4 bytes.
+// The transfers of this rank in an all-to-all, by all_to_all() of schedule/all_to_all.h, in
+// elements of 4 bytes.
 //
 // Errors  As check_exchange() and all_to_all().
 std::vector<Transfer> plan_exchange(int rank, int ranks, const Exchange& exchange,
                                     const ScheduleOptions& options);
 
-// Copies the part that a rank keeps, which no transfer moves.
+// Copies the part that a rank sends to itself, for which there is no transfer.
 void copy_part_kept(int rank, const Exchange& exchange);
 
 }  // namespace winnow::comm

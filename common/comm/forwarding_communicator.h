@@ -6,8 +6,8 @@
 
 namespace winnow::comm {
 
-// Forwards everything to another communicator, which must outlive it and its operations. Derive
-// from it to change some operations.
+// A base class for communicators that change some operations of another one: it forwards all
+// operations to the other, which must outlive it and its operations.
 class ForwardingCommunicator : public Communicator {
  public:
   int rank() const noexcept override { return of_.rank(); }

@@ -19,9 +19,9 @@
 
 namespace winnow::comm {
 
-// All-reduces in three phases: reduce-scatter within the machine; each rank's share between
-// machines; all-gather within the machine. A thread of its own drives any number of them; the
-// phases of different operations overlap.
+// Runs all-reduces in three phases: reduce-scatter within the machine; sum of each rank's share
+// between machines; all-gather within the machine. A thread of its own drives any number of
+// all-reduces, whose phases overlap.
 //
 // No deadlock  Reduce-scatters start in order of submission, and so do all-gathers; neither waits
 //              for the other. Transfers between machines wait for nothing here. So the first
@@ -34,7 +34,7 @@ namespace winnow::comm {
 // Threads      submit() from any thread, in the same order on every rank of every machine.
 class HierarchicalExecutor {
  public:
-  // Sums this rank's share over the machines.
+  // Starts the phase between machines: sums this rank's share over the machines.
   using StartBetween = std::function<std::shared_future<void>(
       std::span<float> share, std::span<const Transfer> between, Wire wire)>;
 
@@ -43,14 +43,14 @@ class HierarchicalExecutor {
   HierarchicalExecutor(const HierarchicalExecutor&) = delete;
   HierarchicalExecutor& operator=(const HierarchicalExecutor&) = delete;
 
-  // `buffer` and `parts` must live until the future is ready.
+  // Starts an all-reduce of `buffer`. `buffer` and `parts` must live until the future is ready.
   std::shared_future<void> submit(std::span<float> buffer, const HierarchicalParts& parts,
                                   Wire wire);
 
-  // Time spent so far on adding and moving data within the machine. From any thread.
+  // Time spent so far on adding and moving data within the machine. May be called from any thread.
   std::chrono::nanoseconds working() const noexcept { return working_; }
 
-  // True once a phase has failed; other ranks may then be waiting for this one.
+  // True after a phase has failed; other ranks may then be waiting for this one.
   bool broken() const noexcept { return broken_; }
 
  private:
@@ -65,7 +65,7 @@ class HierarchicalExecutor {
   };
 
   void run() noexcept;
-  bool take_submissions();  // false: the thread shall end
+  bool take_submissions();  // takes new operations; false: the thread shall end
   bool step();
   void move_on(Operation& operation, std::uint64_t number, const NodeProgress& progress);
   void fail() noexcept;
@@ -81,12 +81,12 @@ class HierarchicalExecutor {
   std::atomic<bool> broken_ = false;
   std::atomic<std::chrono::nanoseconds> working_{};
 
-  // Only used by the thread.
+  // Members that only the thread uses.
   std::deque<Operation> running_;
-  std::uint64_t finished_ = 0;  // number of operations before the first of running_
+  std::uint64_t finished_ = 0;  // number of operations that ended before the first of running_
   std::exception_ptr failure_;
 
-  std::thread thread_;  // last, because it uses the members above
+  std::thread thread_;  // last member, because it uses those above
 };
 
 }  // namespace winnow::comm

@@ -11,7 +11,8 @@
 
 namespace winnow::health {
 
-// Records what a rank's threads are doing, for the thread that reports it to other ranks.
+// Records what the threads of a rank are doing. Another thread (Monitor) reads it and reports it to
+// the other ranks.
 //
 // Threads  mark() from any thread; begin_step() and end_step() from one. All are atomic stores;
 //          none waits.
@@ -24,27 +25,27 @@ class Board {
 
   void mark(Stage stage, std::size_t bucket = 0) noexcept;
 
-  // Step `step`, counted from 1, begins: the rank waits for its batch. `batch_wait_s`: total wait
-  // for batches so far.
+  // Begins training step `step`, counted from 1: the rank waits for its batch. end_step() ends it.
+  // batch_wait_s  Total seconds of waiting for batches so far.
   void begin_step(std::int64_t step) noexcept;
   void end_step(double batch_wait_s) noexcept;
 
-  // Counts started collectives, and started exchanges of data.
+  // Count the collectives, and the exchanges of data (all-to-alls), that this rank has started.
   void begin_collective() noexcept { collectives_.fetch_add(1, kRelaxed); }
   void begin_exchange() noexcept { exchanges_.fetch_add(1, kRelaxed); }
   class Waiting;
 
-  // Checkpoint `step` is durable; the run can resume from it.
+  // Records the step of the newest checkpoint that is on disk; the run can resume from it.
   void set_saved(std::int64_t step) noexcept { saved_.store(step, kRelaxed); }
   std::int64_t saved() const noexcept { return saved_.load(kRelaxed); }
 
-  // Everything recorded. Not an atomic snapshot, because threads continue meanwhile.
+  // Returns everything recorded. Not an atomic snapshot: threads continue meanwhile.
   Status read() const noexcept;
 
  private:
   static constexpr auto kRelaxed = std::memory_order_relaxed;
 
-  // Times and counts of the current step; only used by the thread that calls begin_step().
+  // Times and counts of the current step. Only used by the thread that calls begin_step().
   struct Step {
     Clock::time_point begin{};
     std::int64_t waited_ns = 0;
@@ -70,11 +71,12 @@ class Board {
   std::atomic<float> batch_s_ = 0;
   std::atomic<float> exchange_s_ = 0;
   Step under_way_;
-  // Ring buffer of finished steps, without the first (warm-up) step.
+  // Ring buffer of the durations of the last finished steps. The first (warm-up) step is excluded.
   std::array<StepSeconds, 3> recent_{};
 };
 
-// While it lives, the rank waits for a collective or an exchange of data.
+// While an object of this class lives, the board says that the rank waits for a collective or for
+// data from others.
 class Board::Waiting {
  public:
   Waiting(Board& board, Wait wait) noexcept;  // kNone: for data

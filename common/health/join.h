@@ -10,16 +10,16 @@
 
 namespace winnow::health {
 
-// The ranks of a job that hear each other.
+// The ranks of a job that exchange heartbeats.
 struct Circle {
   std::vector<Member> members;
   JobSecret secret{};
-  std::unique_ptr<Transport> transport;  // null: one rank, or this rank has no socket
-  std::string why_not;                   // on rank 0: why ranks have no socket
+  std::unique_ptr<Transport> transport;  // nullptr: there is one rank, or this rank has no socket
+  std::string why_not;                   // on rank 0: why some ranks have no socket
 };
 
-// Opens this rank's ports, and exchanges addresses over `comm`. Collective. A rank that cannot open
-// ports is not heard, but causes no failure.
+// Opens ports of this rank for heartbeats, and exchanges addresses over `comm`. Collective: called
+// by all ranks. A rank that cannot open ports is not heard by others, but this is no error.
 Circle join(comm::Communicator& comm);
 
 }  // namespace winnow::health

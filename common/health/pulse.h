@@ -12,36 +12,38 @@
 
 namespace winnow::health {
 
-// Time limits in seconds: when to report, and when to give up.
+// Time limits in seconds: when ranks that do not respond are reported, and when the job ends.
 struct Limits {
   double stall_s = 10;   // waiting or silence before the user is informed
   double hang_s = 1800;  // time without progress of any rank before the job ends; 0: never
   // Time after the loss of a process before the job ends; unused if hang_s is 0.
   double dead_s = 60;
-  double straggler = 0.2;  // share of a step by which a rank must delay all others to be reported
+  // Least delay of all others by a rank that is reported, as share of a step.
+  double straggler = 0.2;
 };
 
-// A message with the ranks that report it.
+// A message, and which ranks shall print it.
 struct Sentence {
   std::string text;
-  bool to_people = false;  // by the lowest live rank
-  bool to_log = false;     // by the lowest rank of each machine
+  bool to_people = false;  // the lowest live rank prints it for the user
+  bool to_log = false;     // the lowest rank of each machine writes it to its log
 };
 
-// Actions of one beat, once a second.
+// The actions to be taken now. One beat a second.
 struct Beat {
-  Bytes message;                      // to send to all others
-  std::vector<int> far{};             // ranks to be sent to at all of their addresses
-  std::vector<int> probes{};          // ranks whose machines to query: one for each machine
+  Bytes message;              // message to be sent to all other ranks
+  std::vector<int> far{};     // ranks to which the message is sent at all of their addresses
+  std::vector<int> probes{};  // ranks whose machines shall be queried: one of each machine
   std::vector<Sentence> sentences{};  // to report
-  std::optional<int> exit_code{};     // the process must end with it
+  std::optional<int> exit_code{};     // end the process with this code
 };
 
-// The state of all ranks as known to one rank, and the resulting actions. It has no clock and sends
-// nothing; its owner does both.
+// Keeps the state of all ranks as known to one rank, and decides what to do. It has no clock and
+// sends nothing; its owner (Monitor) does both.
 //
-// Time   In seconds of any clock that keeps running while the process is stopped. A rank that was
-//        stopped itself, for example suspended by a batch system, blames nobody for the silence.
+// Time   `now` is in seconds of any clock that keeps running while the process is stopped. A rank
+//        that was stopped itself, for example suspended by a batch system, blames no other rank for
+//        silence.
 class Pulse {
  public:
   Pulse(int me, std::vector<Member> members, const JobSecret& secret, const Limits& limits);
@@ -50,18 +52,20 @@ class Pulse {
   // this job.
   std::optional<int> hear(const Heard& heard, double now);
 
-  // Call it once a second, after all received messages were processed. `own`: status of this rank.
-  // `saved`: step of the newest durable checkpoint, 0: none.
+  // Decides what to do. Call it once a second, after all received messages were processed.
+  // own    Status of this rank.
+  // saved  Step of the newest checkpoint on disk; 0: none.
   Beat beat(Status own, std::int64_t saved, double now);
 
-  // A probe of a beat was sent. A missing answer only counts from then on.
+  // Records that a query in Beat::probes was sent to the machine of `rank`. A missing answer only
+  // counts from then on.
   void asked(int rank, double now) noexcept { questions_.asked(rank, now); }
 
-  // Call it for each message received while the launcher is ending this process: reports once which
-  // ranks are gone. (A launcher ends all ranks within a second when one was killed.)
+  // Reports once which ranks are gone. Call it for each message received while the launcher ends
+  // this process. (A launcher ends all ranks within a second when one was killed.)
   std::vector<Sentence> last_words(double now);
 
-  // The message to the others when this rank leaves because its job is over.
+  // The message to the other ranks that this rank leaves because its job ends.
   Bytes farewell(int exit_code) const;
 
   int size() const noexcept { return static_cast<int>(members_.size()); }
@@ -94,7 +98,7 @@ class Pulse {
   Stragglers stragglers_;
   Questions questions_;
   std::optional<double> last_beat_;
-  double awake_s_ = 0;  // running time of this process up to the last beat
+  double awake_s_ = 0;  // seconds that this process ran (was not stopped) up to the last beat
 
   std::vector<Finding> findings_;  // current findings
   std::vector<Finding> told_;      // reported and not over
@@ -103,8 +107,8 @@ class Pulse {
   double clear_since_ = -1;
   bool told_unheard_ = false;
   bool told_gone_ = false;
-  std::optional<int> leaving_;        // leaves with this exit code at the next beat
-  std::optional<int> told_to_leave_;  // requested by another rank that gives up
+  std::optional<int> leaving_;        // exit code with which this rank leaves at the next beat
+  std::optional<int> told_to_leave_;  // exit code requested by another rank that gives up
 };
 
 }  // namespace winnow::health

@@ -8,26 +8,27 @@
 
 namespace winnow::health {
 
-// Knowledge about other machines, gained by querying their kernels, independently of processes
+// Whether other machines are alive, found by querying their kernels, independently of the processes
 // there.
 //
-// Time  `at`: running time of this process; `now`: clock time.
+// Time  `at`: seconds that this process has been running. `now`: clock time in seconds.
 class Questions {
  public:
   Questions(int me, const std::vector<Member>& members);
 
-  // Record that something came from a rank; that its machine has answered; that it was queried.
+  // Record that a message came from a rank; that its machine has answered a query; that its machine
+  // was queried.
   void heard(int rank) noexcept;
   void answered(int rank, double at) noexcept;
   void asked(int rank, double now) noexcept;
 
-  // Call it once a second, after all received messages were processed: counts queries that had time
-  // for an answer.
+  // Counts queries that had time for an answer but got none. Call it once a second, after all
+  // received messages were processed.
   void count_unanswered(double now) noexcept;
 
-  // Ranks whose machines to query: one of each machine, if no rank there is heard, or to learn
-  // whether it answers at all. Only one rank of each machine asks, because kernels answer another
-  // machine once a second.
+  // Which machines this rank should query now, each given by one of its ranks: those of which no
+  // rank is heard, and those that were not yet seen to answer. Only one rank of each machine
+  // queries, because kernels answer another machine once a second.
   std::vector<int> to_ask(std::span<const Seen> seen, const std::vector<Member>& members) const;
 
   // When the machine of a rank last answered; negative: never.
@@ -38,7 +39,7 @@ class Questions {
  private:
   struct Machine {
     double answered_at = -1;
-    std::optional<double> asked_at{};  // time of a pending query
+    std::optional<double> asked_at{};  // clock time of a query that is not answered yet
     int unanswered = 0;                // consecutive queries
   };
 

@@ -7,24 +7,25 @@
 
 namespace winnow::health {
 
-// Decides when to report ranks that delay every step. It has no clock: `at` is the caller's time in
-// seconds.
+// Decides when to report stragglers, ranks that delay every step. It has no clock: `at` is the
+// caller's time in seconds.
 class Stragglers {
  public:
-  // share  Of a step, as in find_stragglers().
+  // share  Least delay that counts, as share of a step, as in find_stragglers().
   Stragglers(int ranks, double share) : share_(share), known_(static_cast<std::size_t>(ranks)) {}
 
-  // Call it once a second. Returns ranks that have delayed all others for half a minute, or for
-  // some seconds if they take several times as long. Each is reported once in half an hour while
-  // that lasts, and again after a pause of at least a minute. Time in which a rank stands still
-  // does not count.
+  // Returns the stragglers to report now: those that have delayed all others for half a minute, or
+  // for some seconds if they take several times as long. Call it once a second. Each is reported
+  // once in half an hour while that lasts, and again after a pause of at least a minute. Time in
+  // which a rank stands still does not count.
   std::vector<Straggler> to_tell(std::span<const Seen> seen, double at);
 
  private:
   struct Known {
-    // Seconds in which it did, minus twice those in which it did not; see weight_of().
+    // Seconds in which the rank delayed others, minus twice those in which it did not; see
+    // weight_of().
     int straggles_s = 0;
-    double at = -1;  // last time it delayed all others
+    double at = -1;  // time at which it last delayed all others; -1: never
     double told_at = -1;
   };
 

@@ -5,9 +5,8 @@
 
 namespace winnow::health {
 
-// A communicator that records on a board which collectives start, and when this rank waits for one.
-// Forwards everything to another communicator. That one and the board must outlive this and its
-// operations.
+// A communicator that records on a Board which collectives start, and when this rank waits for one.
+// Forwards everything to another communicator. Both must outlive this one and its operations.
 class WatchedCommunicator final : public comm::ForwardingCommunicator {
  public:
   WatchedCommunicator(comm::Communicator& of, Board& board)

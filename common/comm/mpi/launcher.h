@@ -9,37 +9,39 @@ enum class Launcher : std::uint8_t {
   kNone,
   kOpenMpi,    // Open MPI's mpirun
   kSlurmPmix,  // srun --mpi=pmix
-  kPmi,        // mpiexec of MPICH or Intel MPI, srun --mpi=pmi2
+  kPmi,        // mpiexec of MPICH or Intel MPI, or srun --mpi=pmi2
   kSlurm,      // srun without a connection to MPI
   kTorch,      // torchrun and similar ones
 };
 
-// The announcement of this process's launcher.
+// How this process was started: by which launcher, together with how many others.
 struct Launch {
   Launcher launcher = Launcher::kNone;
-  int size = 1;                    // number of processes that it started together
-  const char* variable = nullptr;  // environment variable that says so
+  int size = 1;                    // number of processes that the launcher started together
+  const char* variable = nullptr;  // name of the environment variable that says so
 };
 
-// The value of an environment variable, or null.
+// Returns the value of an environment variable, or nullptr. Tests pass their own.
 using Environment = std::function<const char*(const char* name)>;
 
-// The innermost launcher according to the environment. Pure.
+// The launcher that started this process, by its environment. If one was started within another,
+// the innermost. Pure.
 //
-// In     has_terminal: this process has a controlling terminal
-// srun   is recognised by its step; a batch script, and a shell of salloc or `srun --pty`, were not
-//        started as one of several
-// torch  unless another launcher announces its size: then that one started it
+// In     has_terminal: whether this process has a controlling terminal.
+// srun   Recognised by the variables of its job step. A batch script, and a shell of salloc or
+//        `srun --pty`, do not count as started by it.
+// torch  Counts, unless another launcher announces as many processes: then that one started this
+//        process.
 Launch launch_of(const Environment& environment, bool has_terminal);
 
-// The launch of this process.
+// The launcher that started this process.
 Launch this_launch();
 
-// Whether it tells MPI which ranks exist, and there are several.
+// Whether the launcher started several processes and connects them to MPI.
 bool joins_mpi(const Launch& launch) noexcept;
 
-// Removes the announcement from the environment, because processes that this one starts do not
-// belong to its launch. Call it while the process has one thread.
+// Removes the launcher's variables from the environment, because processes that this one starts are
+// not among those that the launcher started. Call it while the process has one thread.
 void leave_launch();
 
 }  // namespace winnow::comm

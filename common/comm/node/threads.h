@@ -7,8 +7,8 @@
 
 namespace winnow::comm {
 
-// A group whose ranks are threads of this process; element r is for rank r. Each may be destroyed
-// separately.
+// A NodeGroup whose ranks are threads of this process. Element r of the result is for rank r; each
+// may be destroyed separately.
 std::vector<std::unique_ptr<NodeGroup>> make_thread_group(int ranks);
 
 }  // namespace winnow::comm

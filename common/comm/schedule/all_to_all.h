@@ -8,8 +8,9 @@
 
 namespace winnow::comm {
 
-// The layout of a personal exchange, in elements. Part r of a buffer is [offsets[r], offsets[r +
-// 1]). Part r of `out` goes to rank r; part r of `in` comes from it. Parts may be empty.
+// The parts of one rank's buffers in an all-to-all (each rank sends another part of its data to
+// each rank), in elements. Part r of a buffer is [offsets[r], offsets[r + 1]). Part r of `out` goes
+// to rank r; part r of `in` comes from it. Parts may be empty.
 struct ExchangeParts {
   std::span<const std::size_t> out_offsets;  // ranks + 1, ascending
   std::span<const std::size_t> in_offsets;
@@ -17,25 +18,28 @@ struct ExchangeParts {
   int ranks() const noexcept { return static_cast<int>(out_offsets.size()) - 1; }
 };
 
-// Personal exchange (all-to-all), pairwise in rounds of shift: in round k a rank sends to rank + k
-// and receives from rank - k, so that no rank is the target of all at once.
+// An all-to-all in rounds: in round k a rank sends to rank + k and receives from rank - k, so that
+// no rank is the target of all at once.
 //
-// Out       This rank's transfers, ordered by chain. Sends are ranges of `out`, receives of `in`.
+// Out       The transfers of this rank, ordered by chain. Sends are ranges of `out`, receives of
+//           `in`.
 // Messages  Of options.segment_elements, at most kMostSegmentElements.
 // Chains    Message s of each rank in round k is chain k * stride + s, which has one round. The
-//           number does not depend on the parts, because no rank knows those of all others. A rank
+//           stride does not depend on the parts, because no rank knows those of all others. A rank
 //           that neither sends nor receives is not in the chain.
 // Own part  Needs no transfer; the caller copies it.
-// Errors    Error: invalid offsets, an own part with two sizes. UsageError: segments too small for
-//           numbering the chains.
+// Errors    Error: invalid offsets, or an own part with two sizes. UsageError: segments are too
+//           small, so that chains cannot be numbered.
 std::vector<Transfer> all_to_all(int rank, const ExchangeParts& parts,
                                  const ScheduleOptions& options);
 
-// 1 GiB: the size of a message in bytes stays well within an int.
+// Longest segment in elements of 4 bytes: 1 GiB, so that the size of a message in bytes fits easily
+// into an int.
 inline constexpr std::size_t kMostSegmentElements = std::size_t{1} << 28;
 
-// Messages of 32 KiB. MPI libraries send such short ones without asking the receiver first (Open
-// MPI up to 64 KiB over TCP), which fills a link better, and gradients wait little.
+// Good options for all-to-alls: messages of 32 KiB. MPI libraries send such short ones without
+// asking the receiver first (Open MPI up to 64 KiB over TCP), which fills a link better, and
+// gradients wait little.
 inline constexpr ScheduleOptions kExchangeOptions{.segment_elements = 8192};
 
 }  // namespace winnow::comm

@@ -7,14 +7,14 @@
 
 namespace winnow::comm {
 
-// Recursive doubling: pairs of increasingly distant ranks exchange and add everything. The fewest
-// hops, log2(p), with log2(p) times the buffer in each direction: for small buffers.
+// All-reduce by recursive doubling: pairs of increasingly distant ranks exchange and add the whole
+// buffer. For p ranks, a power of two, it has the fewest hops, log2(p), with log2(p) times the
+// buffer in each direction. Good for small buffers.
 //
-// Other numbers  Numbers of ranks that are no powers of two: the first 2(p-p') ranks, with p' the
-//                power of two below p, add up in pairs; one of each pair then represents both, and
-//                finally informs the other.
-// Source         Thakur, Rabenseifner, Gropp 2005: Optimization of Collective Communication
-//                Operations in MPICH
+// Other p  Let p' be the power of two below p. The first 2(p-p') ranks add up in pairs; one of each
+//          pair then represents both, and finally sends the result to the other.
+// Source   Thakur, Rabenseifner, Gropp 2005: Optimization of Collective Communication Operations in
+//          MPICH
 std::vector<Transfer> recursive_doubling_all_reduce(const Placement& placement, std::size_t count,
                                                     const ScheduleOptions& options);
 

@@ -7,7 +7,8 @@
 
 namespace winnow::comm {
 
-// Ring all-reduce: reduce-scatter and all-gather around the ring. Minimal traffic, 2(p-1) hops.
+// All-reduce around a ring of p ranks: reduce-scatter, then all-gather. Minimal traffic, 2(p-1)
+// hops.
 std::vector<Transfer> ring_all_reduce(const Placement& placement, std::size_t count,
                                       const ScheduleOptions& options);
 

@@ -10,21 +10,24 @@
 namespace winnow::comm {
 
 struct ScheduleOptions {
-  // Trees of the multi-colour schedule; at most the number of ranks.
+  // Number of trees of the multi-colour schedule; at most the number of ranks.
   int colors = 4;
-  // Maximum children of a rank in such a tree; 0: chosen by the colours.
+  // Maximum number of children of a rank in a tree of the multi-colour schedule; 0: chosen by
+  // `colors`.
   int children = 0;
-  std::size_t segment_elements = 32'768;  // pipelining grain within a colour; longest message
+  std::size_t segment_elements = 32'768;  // length of pipelined pieces; longest message
 
   friend bool operator==(const ScheduleOptions&, const ScheduleOptions&) = default;
 };
 
-// A schedule for summing a buffer over all ranks. A row of the table in schedule.cpp.
+// A schedule: an algorithm for all-reduces (sums of a buffer over all ranks), as a list of
+// transfers.
 struct Schedule {
   std::string_view name;
   std::string_view what;
 
-  // This rank's transfers for a buffer of `count` elements, ordered by chain, then round. Pure.
+  // The transfers of this rank for a buffer of `count` elements, ordered by chain, then round.
+  // Pure.
   //
   // Out     Empty for one rank or no elements.
   // Errors  Error: the placement has no such rank. UsageError: invalid options.
@@ -33,6 +36,7 @@ struct Schedule {
 };
 
 std::span<const Schedule> schedules();
-const Schedule& find_schedule(std::string_view name);  // UsageError lists the known ones
+// Throws UsageError, which lists the known ones.
+const Schedule& find_schedule(std::string_view name);
 
 }  // namespace winnow::comm

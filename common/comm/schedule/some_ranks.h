@@ -8,14 +8,15 @@
 
 namespace winnow::comm {
 
-// Plans the transfers of placement.rank.
+// Plans a collective for all ranks of a placement; returns the transfers of placement.rank.
 using PlanTransfers = std::function<std::vector<Transfer>(const Placement&)>;
 
-// A collective of some ranks: `plan` is asked for them as if they were all. Pure.
+// Plans a collective of some ranks: calls `plan` as if these were all ranks. Pure.
 //
-// In      `ranks`: numbers of the placement, in the order in which `plan` counts them.
-// Out     This rank's transfers; peers are numbers of the placement. Empty for other ranks.
-// Errors  Error: a rank twice, or none of the placement. What `plan` throws.
+// ranks    Numbers in `placement`, in the order in which `plan` counts them.
+// Returns  The transfers of placement.rank, with peers by their numbers in `placement`. Empty if it
+//          is none of `ranks`.
+// Errors   Error: a rank twice, or one that `placement` does not have. Exceptions of `plan`.
 std::vector<Transfer> among(const Placement& placement, std::span<const int> ranks,
                             const PlanTransfers& plan);
 

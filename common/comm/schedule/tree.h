@@ -8,17 +8,18 @@
 
 namespace winnow::comm {
 
-// One rank's position in a tree of ranks.
+// The position of one rank in a tree of ranks.
 struct TreePlace {
   int parent = -1;            // -1 for the root
-  std::vector<int> children;  // in the order in which their sums are added
+  std::vector<int> children;  // ranks, in the order in which their sums are added
 };
 
-// This rank's transfers if part c of the buffer, of places.size() equal parts, is summed and
-// distributed along the tree in which the rank has the position places[c].
+// The transfers of a rank for an all-reduce along trees. The buffer is divided into places.size()
+// equal parts; part c is summed and distributed along the tree in which the rank has the position
+// places[c].
 //
-// Segments  Of a part are separate chains; those of all parts alternate, so that the upward phase
-//           of one overlaps with the downward phase of others.
+// Segments  Each segment of a part is a chain of its own. Those of all parts alternate, so that one
+//           part is summed (upwards) while others are distributed (downwards).
 // Traffic   A rank with c children in all trees together sends at most (1 + c / parts) of the
 //           buffer, and receives as much.
 // Errors    UsageError for too many segments.
