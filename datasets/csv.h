@@ -7,17 +7,18 @@
 
 namespace winnow::datasets {
 
-// True for a file named *.csv or *.tsv.
+// Whether `path` is a file named *.csv or *.tsv.
 bool csv_found_at(const std::filesystem::path& path);
 
-// Reads the images listed in a table, one a row, in its order. Files and labels are resolved as in
-// listed_files.h.
+// Reads the images that a table (CSV or TSV) lists, one a row, in its order. Files and labels are
+// resolved as in listed_files.h.
 //
 // Separator  Tab in a .tsv; otherwise the most frequent of comma, semicolon and tab in the first
 //            line.
-// Header     Columns are found by the names in the first row, ignoring case. The first existing
-//            name of each line below is used. Without such a row, the columns are file, label,
-//            split, group, as many as there are. Unused columns are named in description().
+// Header     Columns are found by the names in the first row, ignoring case. For each purpose
+//            below, the first of its names that exists is used. Without such a row, the columns are
+//            file, label, split, group, as many as there are. Unused columns are named in
+//            description().
 // - file: path file filename file_name filepath file_path image image_path image_name img img_path
 //   image_id id
 // - label: label class class_name label_name target category (one); or labels classes (several,

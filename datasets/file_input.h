@@ -7,7 +7,7 @@
 
 namespace winnow::datasets {
 
-// Implements Source::read() for an input that is a separate file. EIO and ESTALE are retried a few
+// Reads an input that is a separate file, as Source::read() does. EIO and ESTALE are retried a few
 // times. Pipes and devices are errors. Thread-safe.
 Expected<Payload, ReadError> read_file_input(const std::filesystem::path& path);
 

@@ -7,7 +7,8 @@
 
 namespace winnow::datasets {
 
-// True for a folder with images/, meta/classes.txt, and meta/train.txt or meta/test.txt.
+// Whether `path` has the layout of Food-101: a folder with images/, meta/classes.txt, and
+// meta/train.txt or meta/test.txt.
 bool food101_found_at(const std::filesystem::path &path);
 
 // Reads the layout of Food-101: images/CLASS/ID.jpg, and lists of CLASS/ID, one a line, for train

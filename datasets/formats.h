@@ -9,7 +9,7 @@
 
 namespace winnow::datasets {
 
-// One row per format. A new format is a pair of files and a row in formats.cpp.
+// A data set format that can be read. A new format is a pair of files and a row in formats.cpp.
 struct Format {
   std::string_view name;
   std::string_view what;                                // one line for --help
@@ -19,7 +19,8 @@ struct Format {
 
 std::span<const Format> formats();
 
-// Opens `path` with options.format, or with the first format that recognises it.
+// Opens the data set at `path` in the format options.format or, if that is "auto", in the first
+// format that recognises it.
 // Errors  UsageError: nothing at `path`, no format fits, an unknown format (lists the known ones),
 //         no inputs, an empty class.
 std::unique_ptr<Source> open_source(const std::filesystem::path& path, const OpenOptions& options);

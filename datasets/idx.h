@@ -7,17 +7,17 @@
 
 namespace winnow::datasets {
 
-// True for a folder with an images file in MNIST's IDX format, or for such a file itself.
+// Whether `path` is an images file in MNIST's IDX format, or a folder with one.
 bool idx_found_at(const std::filesystem::path& path);
 
-// Reads pairs PREFIX-images-idx3-ubyte and PREFIX-labels-idx1-ubyte (also with a dot before idx;
-// each plain or .gz, plain is preferred).
+// Reads images and labels in MNIST's IDX format: pairs of files PREFIX-images-idx3-ubyte and
+// PREFIX-labels-idx1-ubyte (also with a dot before idx; each plain or .gz, plain is preferred).
 //
-// Split   The last part of the prefix: train, t10k or test, val. A pair with any other prefix must
-//         be the only one, and has no split.
-// Order   Train, val, test. Entries are named "train/00000".
+// Split   By the last part of the prefix: train, t10k or test, val. A pair with any other prefix
+//         must be the only one, and has no split.
+// Order   Train, val, test. Images are named "train/00000".
 // Out     Gray pixels, read on request from the file, or from a temporary file if it is compressed
-//         (kIo if that fails).
+//         (ReadError kIo if that fails).
 // Errors  UsageError naming the file: no labels file (unless labels are kNone), a wrong magic
 //         number, a file size that contradicts the header, different counts, two pairs of one
 //         split.

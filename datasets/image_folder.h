@@ -7,31 +7,34 @@
 
 namespace winnow::datasets {
 
-// True for any folder.
+// Whether `path` is a folder.
 bool image_folder_found_at(const std::filesystem::path& path);
 
-// Reads images in folders, in byte-wise order of their relative names. Files are listed by the
-// ending of their name (layout.h), or by their first bytes if it has none; the type of an image is
-// decided by its bytes when decoded.
+// Reads a folder of image files, in byte-wise order of their relative names. A file is listed by
+// the ending of its name (layout.h) or, if there is none, by its first bytes. The type of an image
+// is decided by its bytes when it is decoded.
 //
 // Wrapper folders
 // - A folder that contains only one folder, which is no split and contains only folders, is skipped
 //   ("download/photos/train/cat/1.jpg"). The rules below apply to the last such folder. Names stay
 //   relative to the root.
-// - With kFolder, only if splits are found there.
+// - With LabelsFrom::kFolder, only if splits are found there.
 // - description() reports it.
 //
 // Splits
-// - Folders at the root with images, named as parse_split() accepts.
-// - Beside them, other folders with images, or more than ten images, are an error, because their
-//   meaning is unknown. Up to ten images are left out and reported in description().
-// - With kNone they are read as one tree without splits. With kFolder they are read as classes if
-//   images lie directly in the folders named like splits (a class may be called "train").
+// - Folders at the root with images are splits if they are named as parse_split() accepts.
+// - If there are also other folders with images, or more than ten images outside these, it is an
+//   error, because their meaning is unknown. Up to ten images are left out and reported in
+//   description().
+// - With LabelsFrom::kNone all folders are read as one tree without splits instead. So they are
+// with
+//   kFolder, as classes, if images lie directly in the folders named like splits (a class may be
+//   called "train").
 //
 // Labels
 // - kFolder: the first folder below the root or split, at any depth, as in torchvision.
-// - kAuto without splits: by class folder if every image is in CLASS/FILE. Up to ten images beside
-//   the folders, and no more than there are folders, are left out. Otherwise unlabelled.
+// - kAuto without splits: by class folder if every image is in CLASS/FILE. Up to ten images outside
+//   the class folders, and no more than there are folders, are left out. Otherwise unlabelled.
 //   description() names what was left out, or why there are no labels.
 // - kAuto with splits: by class folder. A split is unlabelled if its folders share no name with
 //   those of train. Images directly in a split's folder are unlabelled.
@@ -44,10 +47,10 @@ bool image_folder_found_at(const std::filesystem::path& path);
 // - folders that winnow made for a cache or an index
 //
 // Unreadable
-// - A folder that may not be listed is one unreadable input.
-// - Symbolic links are followed unless all links are skipped. They stop where they lead back into a
-//   folder they are in, and after a hundred visits of one folder. A dangling link is listed as
-//   unreadable.
+// - A folder that may not be listed counts as one unreadable input.
+// - Symbolic links are followed, unless OpenOptions skips them. They are not followed back into a
+//   folder that contains them, nor more than a hundred times into one folder. A link to nothing is
+//   listed as unreadable.
 // - EIO and ESTALE are retried a few times, in listing and in reading.
 //
 // Errors

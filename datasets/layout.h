@@ -12,15 +12,15 @@
 
 namespace winnow::datasets {
 
-// The rules of image_folder.h by which names become splits, classes and labels, for anything with
-// named files. Pure functions; thread-safe.
+// Derives splits, classes and labels from the names of files by the rules of image_folder.h: for
+// folders, archives and anything else with named files. Pure functions; thread-safe.
 
-// The input. Names are relative, with '/' between parts.
+// The input of lay_out(): names relative to the root, with '/' between parts.
 struct NamedFiles {
-  NameColumn files;                  // images, in the order of the listing
+  NameColumn files;                  // names of images, in the order of the listing
   std::vector<std::uint64_t> bytes;  // size of each file
-  std::vector<std::string> folders;  // sorted; of depth 1 and 2, with or without images
-  // Common prefix of all names, before splits and classes: "" or "photos/2020/".
+  std::vector<std::string> folders;  // sorted; folders of depth 1 and 2, with or without images
+  // Common beginning of all names, before splits and classes: "" or "photos/2020/".
   std::string wrapper = {};
 };
 
@@ -28,8 +28,8 @@ struct Layout {
   Listing entries;
   std::vector<std::string> class_names;
   std::string description;
-  std::vector<std::size_t> left_out;  // ascending positions in `files` of files without an entry
-  std::vector<Skipped> skipped;       // the same, counted by reason
+  std::vector<std::size_t> left_out;  // positions in NamedFiles::files of files left out, ascending
+  std::vector<Skipped> skipped;       // numbers of files left out, by reason
 };
 
 struct Place {
@@ -37,22 +37,24 @@ struct Place {
   std::string kind;  // beginning of the description
 };
 
+// Derives the listing and the classes from names of files.
 // Errors  UsageError as in image_folder.h.
 Layout lay_out(const Place& place, const NamedFiles& files, const OpenOptions& options);
 
-// Whether the ending of a name means an image, ignoring case and trailing blanks. Covers
+// Whether a name ends like that of an image, ignoring case and trailing blanks. Covers
 // torchvision's list, other formats that can be read, and image formats that cannot: these must not
 // be lost silently.
 bool is_image_name(std::string_view name);
 
-// Whether a name has no ending, and therefore says nothing about the content.
+// Whether a name has no ending, so that it says nothing about the content.
 bool has_no_ending(std::string_view name) noexcept;
 
-// Whether one part of a path is hidden, or was added by a NAS or an operating system.
+// Whether a name of a file or folder is hidden (begins with a dot), or is one that a NAS or an
+// operating system adds.
 bool is_passed_over(std::string_view name);
 
-// The split that a word of a file name denotes, as in "imagenet-train-000001". Words end at '-',
-// '_', '.' and ' '. The first one counts.
+// The split that a word of a file name stands for, as in "imagenet-train-000001"; nullopt if none
+// does. Words end at '-', '_', '.' and ' '. The first one that names a split counts.
 std::optional<Split> split_in_stem(std::string_view name);
 
 }  // namespace winnow::datasets

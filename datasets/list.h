@@ -7,14 +7,14 @@
 
 namespace winnow::datasets {
 
-// True for a .txt or .lst file whose first line fits a list.
+// Whether `path` is a .txt or .lst file whose first line is like that of a list of images.
 bool list_found_at(const std::filesystem::path& path);
 
-// Reads the images listed in a text file, one a line, in its order. Files and labels are resolved
+// Reads the images that a text file lists, one a line, in its order. Files and labels are resolved
 // as in listed_files.h.
 //
-// PATH LABEL              Caffe's form: the label is the number after the last blank. Lines without
-//                         one are just a path.
+// PATH LABEL              Caffe's form: the label is the number after the last blank. A line
+//                         without a number is a path only.
 // INDEX\tLABEL...\tPATH   MXNet's .lst: labels are numbers ("3.000000"); the index is ignored.
 //
 // Empty lines are skipped. The split comes from a word of the list's name ("val.txt").

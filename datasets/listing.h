@@ -10,21 +10,21 @@
 
 namespace winnow::datasets {
 
-// One row of a source's canonical listing: what is known about an input before it is opened.
+// A row of the listing: everything known of one input of a data set before it is opened.
 struct Entry {
-  std::string name;  // relative to the source's root, '/' between parts
+  std::string name;  // path relative to the data set's root, '/' between parts
   Split split = Split::kNone;
-  std::vector<std::int32_t> labels;  // indices into class_names(); none, one or many
-  std::string group;                 // key of samples that belong together ("" = none)
-  std::uint64_t input_bytes = 0;     // size of what read() returns, encoded
+  std::vector<std::int32_t> labels;  // indices into Source::class_names(); none, one or many
+  std::string group;              // key of samples that belong together, as one patient; "": none
+  std::uint64_t input_bytes = 0;  // encoded size of the input in bytes: what read() returns
 };
 
-// A column of strings with prefix compression: each stores only what differs from the beginning of
-// the one before, so sorted paths take a few bytes. Every sixteenth is stored completely;
-// operator[] decodes at most that many.
+// A column of texts with prefix compression: each stores only what differs from the beginning of
+// the one before, so sorted paths take a few bytes. Every sixteenth text is stored completely;
+// operator[] decodes at most sixteen.
 class NameColumn {
  public:
-  // Iterates in order, faster than operator[].
+  // Iterates over the texts in order, which is faster than operator[].
   class Iterator {
    public:
     const std::string& operator*() const noexcept { return name_; }
@@ -40,7 +40,7 @@ class NameColumn {
 
     const NameColumn* names_;
     std::size_t index_;
-    std::size_t at_ = 0;  // position in bytes_ after the current name
+    std::size_t at_ = 0;  // where the next text begins in bytes_
     std::string name_;
   };
 
@@ -52,21 +52,23 @@ class NameColumn {
   Iterator end() const { return {*this, size_}; }
 
  private:
-  std::vector<std::uint8_t> bytes_;   // for each name: shared length, length of the rest, the rest
-  std::vector<std::uint64_t> whole_;  // start of every sixteenth name
+  // For each text: length shared with the one before, length of the rest, the rest.
+  std::vector<std::uint8_t> bytes_;
+  std::vector<std::uint64_t> whole_;  // where every sixteenth text begins in bytes_
   std::size_t size_ = 0;
   std::string last_;
 };
 
-// The canonical listing of a source, by columns. A row takes tens of bytes plus the distinct part
-// of its name, because sources have millions of rows.
+// The listing of a data set: all its inputs, one row each, stored by columns. A row takes tens of
+// bytes and the distinct part of its name, because data sets have millions of rows.
 class Listing {
  public:
   Listing() = default;
   explicit Listing(std::span<const Entry> entries);
 
   void reserve(std::size_t rows);
-  // Throws UsageError if all rows together have 2^32 or more labels, or bytes of group keys.
+  // Appends a row. Throws UsageError if all rows together have 2^32 or more labels, or bytes of
+  // group keys.
   void push_back(const Entry& entry);
   std::size_t size() const noexcept { return names_.size(); }
   bool empty() const noexcept { return names_.empty(); }
@@ -94,7 +96,7 @@ class Listing {
 
   NameColumn names_;
   std::vector<Split> splits_;
-  std::vector<std::uint32_t> label_ends_;  // row i starts at the end of row i - 1
+  std::vector<std::uint32_t> label_ends_;  // row i begins at the end of row i - 1
   std::vector<std::int32_t> labels_;
   std::vector<std::uint32_t> group_ends_;
   std::string groups_;

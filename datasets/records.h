@@ -13,10 +13,11 @@
 #include "datasets/open_files.h"
 #include "datasets/source.h"
 
-// Shared code of readers for files with many images each.
+// Shared code of readers for formats whose files have many images each.
 namespace winnow::datasets {
 
-// A source whose listing is complete when opened; subclasses only implement read().
+// Base class of data sets whose listing is complete when they are opened. Subclasses only implement
+// read().
 class ListedSource : public Source {
  public:
   std::string_view format() const noexcept final { return format_; }
@@ -35,47 +36,49 @@ class ListedSource : public Source {
   std::string_view format_;
 };
 
-// The name of a numbered entry, "folder/00012": at least five digits, and as many as the last of
-// `count` needs.
+// The name of a numbered input, "folder/00012". At least five digits, and as many as the largest of
+// `count` numbers needs.
 std::string numbered_name(std::string_view folder, std::uint64_t index, std::uint64_t count = 1);
 
-// Whether a foreign text is a safe relative name: no empty part, "." or "..", no control character,
-// at most 1024 bytes.
+// Whether a text from a foreign file is a safe relative path: no empty part, "." or "..", no
+// control character, at most 1024 bytes.
 bool is_safe_name(std::string_view name) noexcept;
 
-// `text` for messages: at most 60 bytes, with '?' for control characters.
+// A text for messages: at most 60 bytes, with '?' for control characters.
 std::string shown(std::string_view text);
 
-// One file or folder of a set.
+// One file or folder of a data set that has several.
 struct Part {
   std::filesystem::path path;
-  std::string name;  // without the ending; prefix of its entries' names
+  std::string name;  // file name without its ending; names of its images begin with it
   Split split = Split::kNone;
 };
 
-// The parts of a set: `path` itself, or the files in the folder `path` that `fits` accepts. Ordered
-// by split (train, val, test), then by name.
-// stem    Makes a part's name from a file name.
+// Finds the files of a data set: `path` itself, or the files in the folder `path` that `fits`
+// accepts. Ordered by split (train, val, test), then by name.
+// stem    Makes the name of a part from its file name.
 // Errors  UsageError if only some names contain a split, or two are equal; SystemError if the
 //         folder cannot be listed.
 std::vector<Part> find_parts(const std::filesystem::path& path,
                              const std::function<bool(const std::filesystem::path&)>& fits,
                              const std::function<std::string(const std::string&)>& stem);
 
-// Names in a folder, sorted; empty if it cannot be listed.
+// The names in a folder, sorted; empty if it cannot be listed.
 std::vector<std::string> names_in(const std::filesystem::path& folder);
 
-// Whether a folder has a name that `is_such` accepts. Fast enough for found_at() in folders of
-// millions.
+// Whether a folder has a name that `is_such` accepts. Fast enough for recognising formats in
+// folders of millions of files.
 bool any_name_in(const std::filesystem::path& folder,
                  const std::function<bool(const std::string&)>& is_such);
 
-// The files of a set, each with a range of entries. Thread-safe once all are added.
+// The files of a data set, each with a range of images. Thread-safe when all are added.
 class PartFiles {
  public:
-  // Adds the file of all entries before `end` that belong to no earlier file.
+  // Adds a file. It has the images from the end of the previous file up to, but without, position
+  // `end`.
   void add(InputFile file, std::size_t end);
-  // Calls `call` with the file of the entry at `position`. SystemError.
+  // Calls `call` with the file that has the image at `position`. Throws SystemError if it cannot be
+  // opened.
   void use(std::size_t position, const std::function<void(const InputFile&)>& call) const;
 
  private:
@@ -83,28 +86,28 @@ class PartFiles {
   std::vector<std::size_t> ends_;  // one for each file
 };
 
-// An input as described in its file.
+// An image and its labels, as its file describes them.
 struct Row {
   std::string name;
   Split split = Split::kNone;
-  std::vector<std::int64_t> labels = {};  // any numbers from 0 on, without repeats
-  std::string text = {};                  // class name of its only label; "": unknown
+  std::vector<std::int64_t> labels = {};  // any numbers of 0 or more, without repeats
+  std::string text = {};                  // class name, if there is one label; empty: unknown
   std::uint64_t input_bytes = 0;
 };
 
-// Builds a listing from rows.
-// Classes  The labels that occur, in numeric order. Named by their text; by their number if there
-//          is no text, an unsafe one, or several. If labels share a text, the number is appended:
-//          "crane (134)".
+// Builds the listing of a data set from rows.
+// Classes  The labels that occur, in numeric order. Named by Row::text. Named by the number if
+//          there is no text, an unsafe one, or several. If labels share a text, the number is
+//          appended: "crane (134)".
 class RowGatherer {
  public:
   explicit RowGatherer(LabelsFrom labels) : labelled_(labels != LabelsFrom::kNone) {}
 
-  // `file` and `index` are for messages. UsageError for labels that are no set of classes, such as
-  // negative ones or a 0/1 vector.
+  // Adds a row. Throws UsageError for labels that are no set of classes, such as negative ones or a
+  // 0/1 vector; `file` and `index` say in the message where.
   void add(Row row, const std::filesystem::path& file, std::uint64_t index);
   std::size_t size() const noexcept { return names_.size(); }
-  // Returns the listing and the class names. Leaves this object empty.
+  // Returns the listing and the class names. This object is empty afterwards.
   std::pair<Listing, std::vector<std::string>> finish();
 
  private:
@@ -125,7 +128,7 @@ class RowGatherer {
   std::vector<std::uint64_t> input_bytes_;
 };
 
-// "4 images (train 3, test 1), 10 classes", for description().
+// Counts in words, for Source::description(): "4 images (train 3, test 1), 10 classes".
 std::string counted(const Listing& entries, std::size_t classes);
 
 }  // namespace winnow::datasets

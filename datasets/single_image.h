@@ -7,8 +7,8 @@
 
 namespace winnow::datasets {
 
-// True for a file that an image folder would list: by the ending of its name, or by its first bytes
-// if it has none.
+// Whether `path` is a file that an image folder would list: by the ending of its name or, if there
+// is none, by its first bytes.
 bool single_image_found_at(const std::filesystem::path& path);
 
 // Reads one image file as a data set of one input, without label or split, named like the file. It

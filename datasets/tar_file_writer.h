@@ -15,16 +15,17 @@ class TarFileWriter {
  public:
   using Sink = std::function<void(BytesView)>;
 
-  // Receives the archive's bytes in order; its exceptions are passed on.
+  // sink  Receives the bytes of the archive in order. Its exceptions end the call that writes.
   explicit TarFileWriter(Sink sink);
-  ~TarFileWriter();  // without finish() there is no end mark
+  ~TarFileWriter();  // writes no end mark if finish() was not called
   TarFileWriter(TarFileWriter&&) noexcept;
 
-  // Throws Error if ustar cannot express it, such as names longer than 100 bytes or not in ASCII.
+  // Adds a file. Throws Error if ustar cannot store it: a name of more than 100 bytes or not in
+  // ASCII, for example.
   void add(const std::string& name, BytesView bytes);
   void finish();  // writes the end mark
 
-  // Size of a member in the archive, header included.
+  // Size in the archive of a file of `bytes` bytes, header included.
   static std::uint64_t member_bytes(std::uint64_t bytes) noexcept;
 
  private:

@@ -7,16 +7,17 @@
 #include "common/bytes.h"
 #include "common/file.h"
 
-// A reader for the wire format of Protocol Buffers, as far as image formats need it: fields in
-// sequence, without a schema.
-// Long fields are skipped, never loaded. (protozero needs the whole message in memory; opening a
-// set would read all its images.)
+// Reads Protocol Buffers messages, as far as image formats need it: fields in sequence, without a
+// schema.
+// Long fields are skipped, never loaded. (protozero needs the whole message in memory, so opening a
+// data set would read all its images.)
 namespace winnow::datasets {
 
-// Returns `count` bytes at `offset`, valid until the next call. Here `count` is at most 64.
+// Returns `count` bytes (at most 64) at `offset` of the data; valid until the next call.
 using Look = std::function<BytesView(std::uint64_t offset, std::size_t count)>;
 
-// Reads from a file, a few KiB at a time; SystemError. The file must outlive the result.
+// Makes a Look that reads from a file, a few KiB at a time. It throws SystemError. The file must
+// outlive it.
 Look look_into(const InputFile& file);
 Look look_into(BytesView bytes);
 
@@ -27,7 +28,7 @@ struct WireRange {
 
 struct WireField {
   std::uint64_t number = 0;
-  bool is_range = false;    // strings, bytes, messages, packed numbers
+  bool is_range = false;    // whether it is a range of bytes: text, bytes, message, packed numbers
   std::uint64_t value = 0;  // else: the number
   WireRange range;
 };
@@ -40,7 +41,7 @@ class WireReader {
       : look_(look), at_(message.begin), end_(message.begin + message.size) {}
 
   bool next(WireField& field);
-  bool varint(std::uint64_t& value);  // for packed numbers; also false at the end
+  bool varint(std::uint64_t& value);  // reads one of several packed numbers; false at the end, too
   bool bad() const noexcept { return bad_; }
 
  private:
