@@ -9,7 +9,7 @@ namespace winnow {
 
 // A Linux control group (cgroup) that this process is in.
 struct ControlGroup {
-  std::string controllers;     // names between commas, as ",cpu,cpuacct,"; version 2: ",,"
+  std::string controllers;     // names in commas, as ",cpu,cpuacct,"; version 2 has ",,"
   std::filesystem::path path;  // path of the group below the folder of its hierarchy
 
   bool is_version2() const noexcept { return controllers == ",,"; }

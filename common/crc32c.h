@@ -11,8 +11,8 @@ class Crc32c {
  public:
   void update(BytesView bytes) noexcept;
   std::uint32_t value() const noexcept { return ~state_; }
-  // A CRC-32C in the masked form of TFRecord and LevelDB. Checksums of data that contain checksums
-  // stay meaningful by it.
+  // The CRC-32C in the masked form of TFRecord and LevelDB, which stays meaningful if the data
+  // contain checksums themselves.
   std::uint32_t masked() const noexcept {
     const std::uint32_t crc = value();
     return (crc >> 15 | crc << 17) + 0xA282EAD8U;

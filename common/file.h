@@ -136,9 +136,9 @@ void remove_tree(const std::filesystem::path& path);  // removes a directory wit
 class AppendFile {
  public:
   explicit AppendFile(std::filesystem::path path);
-  // When it returns, the text is written, but may be lost by a crash.
+  // Appends a text. It is written when this returns, but a crash of the machine may lose it.
   void append(std::string_view text);
-  void sync();  // when it returns, all appended text survives a crash
+  void sync();  // makes all appended text survive a crash
 
  private:
   std::filesystem::path path_;

@@ -22,7 +22,7 @@ class MachineLoad {
   // Mean number of cores that other processes and a hypervisor used since construction; 0 if
   // unknown.
   double others_cores() const;
-  double own_cores() const;  // mean number that this process used since construction
+  double own_cores() const;  // mean number of cores that this process used since construction
   double seconds() const;    // elapsed since then
 
  private:

@@ -8,7 +8,7 @@
 
 namespace winnow {
 
-// The largest number of bytes: no limit of memory, or an unknown one.
+// Result of the functions below if memory is unlimited, or its limit is unknown.
 inline constexpr std::uint64_t kNoMemoryLimit = ~std::uint64_t{0};
 
 // Memory in bytes that the machine can still give to processes (MemAvailable).

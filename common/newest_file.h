@@ -39,7 +39,7 @@ class NewestFile {
   std::condition_variable changed_;
   Text next_;  // text to write next; empty: the newest one is written
   bool ends_ = false;
-  std::thread thread_;  // last, because it uses the members above
+  std::thread thread_;  // declared last, because the thread uses the members above
 };
 
 }  // namespace winnow

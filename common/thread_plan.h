@@ -19,7 +19,7 @@ struct ThreadPlan {
 
 struct ThreadPlanInputs {
   int affinity_cores = 1;  // number of cores that this process may run on
-  double quota_cores = 0;  // CPU quota of its control group in cores; 0: none
+  double quota_cores = 0;  // CPU quota of the process's control group, in cores; 0: none
   int ranks = 1;           // processes of the job
   int local_ranks = 1;     // processes of the job on this machine
   double own_cores = 0;    // this process's share of affinity_cores; 0: an equal part

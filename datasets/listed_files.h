@@ -15,7 +15,7 @@
 
 namespace winnow::datasets {
 
-// A row of a list of images: the path of one and what the list says about it.
+// A row of a list of images: path, labels, split and group of an image.
 struct ListedFile {
   std::string path;                 // as written
   std::vector<std::string> labels;  // as written

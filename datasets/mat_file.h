@@ -26,7 +26,7 @@ struct MatArray {
     std::uint64_t begin;
   };
   std::function<Place()> locate;
-  // Passes all values of a numeric array to `take`, in order, so that the caller stores them.
+  // Passes all values of a numeric array to `take`, in order, without storing them.
   std::function<void(const std::function<void(double)>& take)> each;
 };
 

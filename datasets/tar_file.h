@@ -23,7 +23,7 @@ struct TarMember {
   };
   std::string name;  // name as by tar_name(); never empty
   Kind kind = Kind::kFile;
-  std::uint64_t offset = 0;  // offset of its first byte in the archive's file
+  std::uint64_t offset = 0;  // offset of the member's first byte in the archive's file
   std::uint64_t bytes = 0;
 };
 

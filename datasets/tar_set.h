@@ -25,7 +25,7 @@ bool is_shard_range(const std::filesystem::path& path);
 
 struct TarPath {
   std::filesystem::path path;
-  std::string name;  // relative name without its ending; empty for a single archive
+  std::string name;  // the archive's relative name without ending; empty if it is the only one
 };
 
 // Finds the archives that a path stands for, sorted by name.
@@ -63,7 +63,7 @@ class TarSet {
   struct Part {
     std::filesystem::path path;
     std::uint64_t address;  // address (see TarSet) of the archive's first byte
-    std::uint64_t begin;    // offset of that byte in the file that has it
+    std::uint64_t begin;    // offset of that first byte in the file that has it
     std::uint64_t bytes;
     std::optional<std::size_t> file;  // number in files_; nullopt: the archive was inflated
   };

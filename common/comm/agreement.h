@@ -9,8 +9,8 @@
 
 namespace winnow::comm {
 
-// An error that every rank knows of: each ends by itself, with this exit code, and none needs to be
-// killed.
+// An error that every rank knows of: each rank ends by itself with exit_code(), and none needs to
+// be killed.
 class AgreedError : public Error {
  public:
   AgreedError(const std::string& message, int exit_code) : Error(message), exit_code_(exit_code) {}

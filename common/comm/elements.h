@@ -20,7 +20,7 @@ struct ElementTypeInfo {
 };
 const ElementTypeInfo& info(ElementType type) noexcept;
 std::span<const ElementTypeInfo> element_types();  // all element types, in the order of ElementType
-// Throws UsageError, which lists the known types.
+// The type of this name, such as "f32". Throws UsageError, which lists the known names.
 ElementType find_element_type(std::string_view name);
 
 constexpr ElementType element_type(float) { return ElementType::kF32; }

@@ -81,12 +81,12 @@ class HierarchicalExecutor {
   std::atomic<bool> broken_ = false;
   std::atomic<std::chrono::nanoseconds> working_{};
 
-  // Members that only the thread uses.
+  // Members that only the executor's thread uses.
   std::deque<Operation> running_;
   std::uint64_t finished_ = 0;  // number of operations that ended before the first of running_
   std::exception_ptr failure_;
 
-  std::thread thread_;  // last member, because it uses those above
+  std::thread thread_;  // declared last, because the thread uses the members above
 };
 
 }  // namespace winnow::comm

@@ -16,9 +16,9 @@ struct Seen {
   bool heard = false;            // whether any was received
   double silent_s = 0;           // seconds since then
   double idle_s = 0;             // seconds since the rank last progressed, see progressed()
-  float most_cpu = 0;            // most cores that it used in any second since then
-  bool refused = false;          // its machine reports that the process is gone
-  bool machine_answers = false;  // its machine has answered since the rank's last heartbeat was due
+  float most_cpu = 0;            // most cores it used in a second since it last progressed
+  bool refused = false;          // the rank's machine reports that its process is gone
+  bool machine_answers = false;  // its machine has answered since a heartbeat was due
   // Number of consecutive queries to its machine that got no answer in time, if earlier ones were
   // answered. 0 again when anything arrives from there.
   int unanswered = 0;
@@ -31,7 +31,7 @@ enum class Trouble : std::uint8_t {
   kFrozen,       // the process is silent, but its machine answers
   kDead,         // the process is gone
   kLostMachine,  // all processes of a machine are silent, and the machine does not answer
-  kLostAll,      // all other machines are silent, too: this one is disconnected
+  kLostAll,      // all other machines are silent: this machine is disconnected
   kUnheard,      // a rank is silent, but progresses: health messages are held up
   kDisk,         // a rank waits for its data, and its process computes nothing
   kDecoding,     // a rank waits for its data, which its process is decoding
@@ -88,9 +88,9 @@ struct Straggler {
   enum class Reason : std::uint8_t { kCompute, kCores, kDecoding, kDisk };
   int rank = 0;
   Reason reason = Reason::kCompute;
-  double own_s = 0;     // seconds of its own work in a step
+  double own_s = 0;     // seconds of the rank's own work in a step
   double median_s = 0;  // median over all ranks
-  bool badly = false;   // whether it takes several times as long as others
+  bool badly = false;   // whether the rank takes several times as long as others
 
   friend bool operator==(const Straggler&, const Straggler&) = default;
 };

@@ -25,8 +25,8 @@ struct Limits {
 // A message, and which ranks shall print it.
 struct Sentence {
   std::string text;
-  bool to_people = false;  // the lowest live rank prints it for the user
-  bool to_log = false;     // the lowest rank of each machine writes it to its log
+  bool to_people = false;  // the lowest live rank prints the message for the user
+  bool to_log = false;     // the lowest rank of each machine writes the message to its log
 };
 
 // The actions to be taken now. One beat a second.

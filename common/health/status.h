@@ -19,7 +19,7 @@ enum class Stage : std::uint8_t {
   kEvaluating,  // evaluates a split
   kSaving,      // saves a checkpoint
   kEnding,      // after the last step
-  kLeaving,     // leaves: its job is over, or ends early
+  kLeaving,     // the rank leaves: its job is over, or ends early
 };
 inline constexpr int kStages = 11;
 std::string_view in_words(Stage stage) noexcept;
@@ -37,7 +37,7 @@ inline constexpr int kWaits = 3;
 // Typical durations in a rank's last steps, in seconds.
 struct StepSeconds {
   float step = 0;      // whole step
-  float work = 0;      // its own work, without waiting for other ranks or for its batch
+  float work = 0;      // own work, without waiting for other ranks or for the batch
   float batch = 0;     // waiting for its batch
   float exchange = 0;  // part of `batch`: waiting for data from other ranks
 

@@ -25,7 +25,7 @@ class Stragglers {
     // Seconds in which the rank delayed others, minus twice those in which it did not; see
     // weight_of().
     int straggles_s = 0;
-    double at = -1;  // time at which it last delayed all others; -1: never
+    double at = -1;  // time at which the rank last delayed all others; -1: never
     double told_at = -1;
   };
 

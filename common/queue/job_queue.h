@@ -30,7 +30,7 @@ std::string job_key(std::string_view job);
 
 // The result of a job, or why it failed.
 struct Outcome {
-  bool failed = false;  // not retried: a run that diverged, for example, would again
+  bool failed = false;  // a failed job is not retried: a run that diverged would again
   std::string text;     // result, or reason of the failure; UTF-8
   friend bool operator==(const Outcome&, const Outcome&) = default;
 };

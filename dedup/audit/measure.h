@@ -20,11 +20,12 @@ class RowMeasures {
   // Adds the next rows at full width. `rows` has the image's channels; `gray` is the same rows
   // after to_gray().
   void add(ImageView rows, ImageView gray);
-  // The result. Call it after the last row was added. The caller fills in the orientation.
+  // The measures of the image. Call it after the last row was added. The caller fills in
+  // orientation.
   Measures finish();
 
  private:
-  int first_column() const noexcept;  // column of the first grid point in the next grid row
+  int first_column() const noexcept;  // column of the first sampled pixel in row next_row_
   void sample_gray(const std::uint8_t* row);
   void sample_rgb(const std::uint8_t* row);
   float brightness_at(std::uint64_t percent) const noexcept;
@@ -32,8 +33,8 @@ class RowMeasures {
   int height_px_;
   int width_px_;
   int channels_;
-  int step_;      // grid spacing
-  int next_row_;  // the next row that has grid points
+  int step_;      // spacing of sampled pixels
+  int next_row_;  // the next row with sampled pixels
   int row_ = 0;
   std::uint64_t samples_ = 0;
   std::uint64_t white_ = 0;

@@ -28,7 +28,7 @@ class LinkedNodes {
   std::span<const std::uint32_t> linked_to(std::uint32_t node) const noexcept {
     return std::span(linked_).subspan(offsets_[node], offsets_[node + 1] - offsets_[node]);
   }
-  // Whether each of these rows is linked to each other.
+  // Whether these rows form a clique: each is linked to all others.
   bool are_all_linked(std::span<const std::uint32_t> rows) const;
 
  private:

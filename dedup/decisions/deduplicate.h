@@ -78,7 +78,7 @@ struct Group {
   std::vector<std::uint32_t> rows;
   bool label_conflict = false;  // whether members have different labels; see labels_differ()
   bool leak = false;  // whether members lie in several of train, val, test; never in kWithin
-  // By codes; whether it is a chain is decided by verified links if there are any.
+  // Diameter by codes. Chain by verified links if pictures were compared, else by codes.
   GroupShape shape = {};
 };
 

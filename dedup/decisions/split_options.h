@@ -27,7 +27,7 @@ struct SplitOptions {
   Dealing dealing = {};
   // Review decisions, as in dedup::Options. Choices of which image to keep are ignored.
   // Rows that a review calls different may still be kept together by a group key. Rows that it
-  // drops get no split, and do not count as fixed rows of their block.
+  // drops get no split, and do not decide where other rows of their group go.
   std::shared_ptr<const Decided> decided = {};
   Matching matching = {};  // as in dedup::Options
 };

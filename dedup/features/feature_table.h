@@ -89,6 +89,6 @@ struct FeaturesAbout {
   std::uint64_t rows = 0;
   FeatureType type = FeatureType::kF16;
 };
-FeaturesAbout read_about_features(const InputFile& file);  // Throws FormatError if it is none.
+FeaturesAbout read_about_features(const InputFile& file);  // FormatError: no feature file
 
 }  // namespace winnow::dedup

@@ -27,7 +27,7 @@ class RowFeatures {
   // Adds the next rows of the gray image. `gray` begins with the last `above` rows of the previous
   // call: two, or as many as there have been.
   void add(ImageView gray, int above);
-  // The results. Call these after the last row was added.
+  // Sharpness and quality of the image. Call these after the last row was added.
   float sharpness() const;
   float quality();
 

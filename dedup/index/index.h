@@ -28,7 +28,7 @@ namespace winnow::dedup {
 
 // The hash and radius of an index, which are the same for everything added to it.
 struct IndexKind {
-  std::string hash;  // name in hashes.h, with its scale
+  std::string hash;  // name of the hash with its scale (hash_name.h)
   std::uint32_t version = 0;
   int bits = 64;
   int radius = 8;  // bits; pairs up to this distance are stored as links
@@ -151,7 +151,7 @@ struct Addition {
   std::vector<std::string> classes;
   ColumnSource columns;
   NameSource names;
-  ThumbnailSource thumbnails = {};  // empty: the index will have no thumbnails of these rows
+  ThumbnailSource thumbnails = {};  // empty: the index will have no thumbnails
 };
 
 inline constexpr std::string_view kUsualIndexHash = "phash16";

@@ -68,7 +68,8 @@ struct PruneRow {
   std::string_view what;
 };
 std::span<const PruneRow> prunings();
-Prune parse_prune(std::string_view name);  // Throws UsageError, which lists the known names.
+// The way of this name to select suspects. Throws UsageError, which lists the known names.
+Prune parse_prune(std::string_view name);
 
 // The score that suspects are sorted by, from p(given), the probability of the given label, and
 // p(likely), that of the likely class. Below 0.5 for all suspects.
@@ -83,7 +84,7 @@ struct SuspectOrderRow {
   std::string_view what;
 };
 std::span<const SuspectOrderRow> suspect_orders();
-// Throws UsageError, which lists the known names.
+// The order of this name. Throws UsageError, which lists the known names.
 SuspectOrder parse_suspect_order(std::string_view name);
 
 struct LabelSuspect {

@@ -44,8 +44,8 @@ ColumnNames columns_for(KeepPolicy policy, const std::string& codes);
 
 // How to resolve a leak: a picture that is in several of train, val and test.
 enum class LeakAction {
-  kDrop,  // it stays in the first of these splits by SplitOrder; the others lose it
-  kMove,  // all its samples move to the split that has most of them (the first one on a tie)
+  kDrop,  // the picture stays in the first of its splits by SplitOrder, and leaves the others
+  kMove,  // all its samples move to the split that has most of them (on a tie, the first)
 };
 LeakAction parse_leak_action(std::string_view name);  // drop, move; UsageError
 std::string_view leak_action_name(LeakAction action) noexcept;

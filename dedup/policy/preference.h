@@ -64,7 +64,7 @@ class PreferredOrder {
   std::optional<Preference> between(std::uint32_t row, std::uint32_t other) const;
 
  private:
-  std::vector<Preference> preferences_;  // sorted by both rows of a preference, its lower row first
+  std::vector<Preference> preferences_;  // sorted by lower row, then by higher row
   std::vector<std::uint32_t> places_;
 };
 

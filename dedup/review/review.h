@@ -73,7 +73,7 @@ struct PairSample {
   std::string scope = {};  // as scope_name() returns
   std::uint64_t seed = 0;
   std::uint64_t certain = 0;  // number of pairs of equal files: duplicates, never drawn
-  std::optional<double> least_quality = {};  // minimum for both images; nullopt: the hash's
+  std::optional<double> least_quality = {};  // minimum quality of images; nullopt: as advised
   std::vector<Stratum> strata = {};
 
   friend bool operator==(const PairSample&, const PairSample&) = default;

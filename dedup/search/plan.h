@@ -24,7 +24,7 @@ namespace winnow::dedup {
 // The bands of one plan have no bit in common.
 struct Band {
   std::vector<std::uint16_t> bits;
-  std::vector<std::uint64_t> mask;  // the same bits as a mask of words
+  std::vector<std::uint64_t> mask;  // the band's bits, as a mask for the words of a code
 };
 
 inline constexpr std::size_t kMaxBandBits = 12;

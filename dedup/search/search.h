@@ -117,10 +117,10 @@ std::vector<Neighbour> neighbours_of(std::span<const std::uint64_t> code, const 
 struct SelfCheck {
   std::uint64_t queries = 0;
   std::uint64_t edges = 0;  // found by the scans
-  // Differences between both results for the checked rows, sorted. Both lists are empty if the
-  // edges are correct.
-  std::vector<Edge> missing;  // edges found by comparing, but not in `edges`
-  std::vector<Edge> wrong;    // edges in `edges` that comparing does not find
+  // Edges of the checked rows in which edges_within() and plain comparison differ, sorted. Both
+  // lists are empty if edges_within() is correct.
+  std::vector<Edge> missing;  // edges found by plain comparison, but not by edges_within()
+  std::vector<Edge> wrong;    // edges of edges_within() that plain comparison does not find
 };
 
 // Checks the edges of edges_within() for `queries` random rows, drawn by `seed`. Compares each of

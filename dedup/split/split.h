@@ -20,7 +20,7 @@ namespace winnow::dedup {
 struct Splitting {
   // The split in which the row is used; its original split if it is left out.
   std::vector<Split> splits;
-  // The row itself, or the fixed row that it duplicates and is left out for.
+  // The row itself. If the row is left out: the fixed row that it duplicates.
   std::vector<std::uint32_t> kept_rows;
   // Why: kKept; kLeak: left out; kReview: dropped by a reviewer; kMoved: moved to the split of a
   // fixed row.
@@ -78,7 +78,7 @@ struct SplitSummary {
   std::array<Part, kSplitCount> parts;
   std::uint64_t blocks = 0;
   std::uint64_t largest_block = 0;
-  // Number of samples of train, val or test that are now used in another of these.
+  // Number of samples of train, val or test that are now used in another of these splits.
   std::uint64_t moved = 0;
   std::uint64_t left_out = 0;  // samples left out because they duplicate a fixed one
   std::uint64_t leaks = 0;     // fixed samples left out

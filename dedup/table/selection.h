@@ -38,13 +38,13 @@ struct Selection {
   std::string name;
   SelectionMode mode = SelectionMode::kKeep;
   std::string settings;      // how the selection was made, as JSON (settings.h); may be empty
-  std::string cache_digest;  // digest of the manifest of its cache; it cannot be used with another
+  std::string cache_digest;  // digest of the manifest of the selection's cache; no other fits
   std::vector<SampleId> ids;
   std::vector<float> weights;  // 0: removed
   // By row: number of its connected component, which spans all splits. Numbered from 0 in id order.
   // Called "groups" in the file.
   std::vector<std::uint32_t> components;
-  std::vector<SampleId> kept;  // by row: the sample that represents it; its own id if it is kept
+  std::vector<SampleId> kept;            // by row: the sample that represents it; itself if kept
   std::vector<std::uint16_t> distances;  // by row: bits between its code and that of kept[row]
   std::vector<Rule> rules;
   std::vector<Split> splits = {};  // by row: the split it is used in; empty: splits of the table

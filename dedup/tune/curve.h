@@ -24,7 +24,8 @@ inline constexpr std::size_t kMostShown = 200;
 struct CurveOptions {
   std::string hash = "phash";  // name of a hash that the table has
   int most = -1;  // largest threshold to measure, in bits; negative: see measure_curve()
-  // Stops at the threshold with this many expected pairs by chance; nullopt: the number of images.
+  // The largest threshold is where so many pairs are expected by chance; nullopt: as many as
+  // images.
   std::optional<double> chance_pairs = {};
   std::uint64_t seed = 0;  // for drawing random pairs
   SearchOptions search = {};

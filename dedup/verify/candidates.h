@@ -50,8 +50,8 @@ struct HitRadius {
 // pictures are expected. Pure.
 // On photos 1e-7 of the pairs of landmarks are within 12 bits, and half as many for each bit less.
 //
-// non_duplicates  Result of non_duplicate_distance(). The radius changes by its difference from the
-//                 value for photos.
+// non_duplicates  Result of non_duplicate_distance(): as many bits as this is below the value for
+//                 photos, the radius is smaller.
 HitRadius hit_radius(std::size_t landmarks, double most_hits,
                      double non_duplicates = kNonDuplicatesOfPhotos) noexcept;
 

@@ -54,8 +54,10 @@ struct LookedCloser {
 // Colours   Pairs of half plain pictures with different colours (colours.h) are removed.
 // Rich      If blocks of rich pictures agree only moderately, a comparison at kFinePixels must show
 //           the copy, too. Otherwise pairs within a cluster of look-alikes are removed.
-// Layouts   Pairs next to look-alikes that were told apart by their pictures, and those of a
-//           cluster (families.h), are removed unless shown.
+// Layouts   If several pairs of a picture were removed, it shares a layout with many. Its other
+// pairs
+//           are then removed, too, unless shown; so are pairs in a cluster of look-alikes
+//           (families.h).
 // Families  Pairs that resemble many others are removed unless shown (families.h). Not with
 //           thumbnails alone, which show too few.
 // Limit     Larger pictures are read for at most 8 pairs of each picture, those whose thumbnails

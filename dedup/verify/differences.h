@@ -13,7 +13,7 @@ namespace winnow::dedup {
 // shifts by up to a pixel counts, because no map is exact.
 struct Differences {
   int blocks = 0;  // with details
-  // Unexplained part of the third worst block, in units of that of a block in a copy.
+  // Unexplained part of the third worst block, divided by that of a typical block of a copy.
   double outlier = 0;
   double unexplained = 1;  // median share of a block's contrast that is unexplained, 0 to 1
   // Share of pixels that are flat or have the commonest gray value, in the picture with fewer of

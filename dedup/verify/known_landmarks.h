@@ -56,7 +56,8 @@ class KnownLandmarks {
   std::size_t size() const noexcept { return size_; }
   std::uint32_t end() const noexcept { return end_; }  // behind the last number
   LandmarkTable table() const;  // copies all landmarks, without those of pictures left out
-  Picture picture_of(std::uint32_t landmark) const;  // `landmark` must not be of a picture left out
+  // The picture that has the landmark; it must not be left out.
+  Picture picture_of(std::uint32_t landmark) const;
 
   // Calls `visit` for each picture that is not left out, by ascending rows.
   template <class Visit>

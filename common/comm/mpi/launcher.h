@@ -18,7 +18,7 @@ enum class Launcher : std::uint8_t {
 struct Launch {
   Launcher launcher = Launcher::kNone;
   int size = 1;                    // number of processes that the launcher started together
-  const char* variable = nullptr;  // name of the environment variable that says so
+  const char* variable = nullptr;  // environment variable by which the launcher was recognised
 };
 
 // Returns the value of an environment variable, or nullptr. Tests pass their own.

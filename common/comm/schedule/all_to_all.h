@@ -24,9 +24,9 @@ struct ExchangeParts {
 // Out       The transfers of this rank, ordered by chain. Sends are ranges of `out`, receives of
 //           `in`.
 // Messages  Of options.segment_elements, at most kMostSegmentElements.
-// Chains    Message s of each rank in round k is chain k * stride + s, which has one round. The
-//           stride does not depend on the parts, because no rank knows those of all others. A rank
-//           that neither sends nor receives is not in the chain.
+// Chains    Message number s of round k is chain k * stride + s on every rank. The stride does not
+//           depend on the parts, because no rank knows those of all others. A rank that neither
+//           sends nor receives a message is not in its chain.
 // Own part  Needs no transfer; the caller copies it.
 // Errors    Error: invalid offsets, or an own part with two sizes. UsageError: segments are too
 //           small, so that chains cannot be numbered.

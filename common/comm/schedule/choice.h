@@ -13,7 +13,7 @@ namespace winnow::comm {
 struct AllReduceShape {
   std::span<const int> node_of;
   std::size_t count = 0;          // elements
-  std::size_t element_bytes = 4;  // size in messages; the cost of additions is always that of f32
+  std::size_t element_bytes = 4;  // bytes in messages; additions always cost as for f32
 };
 
 double predicted_seconds(const Schedule& schedule, const ScheduleOptions& options,

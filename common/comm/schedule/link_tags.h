@@ -18,8 +18,8 @@ class LinkTags {
   // Tags are 0 .. `most`, then 0 again. `most` >= 1.
   explicit LinkTags(int most) : most_(most) {}
 
-  // Whether the next chain may begin. If not, it must wait for chain number `oldest`, the oldest
-  // that is running.
+  // Whether the next chain may begin. If not, it must wait until chain number `oldest`, the oldest
+  // that is running, has ended.
   bool may_begin(std::uint64_t oldest) const noexcept;
 
   // Begins the next chain. Returns its number, from 1.

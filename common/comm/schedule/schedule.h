@@ -36,7 +36,7 @@ struct Schedule {
 };
 
 std::span<const Schedule> schedules();
-// Throws UsageError, which lists the known ones.
+// The schedule of this name. Throws UsageError, which lists the known names.
 const Schedule& find_schedule(std::string_view name);
 
 }  // namespace winnow::comm

@@ -20,7 +20,7 @@ struct Transfer {
   enum class Kind : std::uint8_t {
     kSend,         // sends the range to the peer
     kReceiveAdd,   // adds the peer's range to this rank's range
-    kReceiveCopy,  // replaces this rank's range by the peer's
+    kReceiveCopy,  // replaces this rank's range by the peer's range
   };
   Kind kind;
   int peer;
