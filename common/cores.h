@@ -29,7 +29,7 @@ double quota_cores(const std::filesystem::path& root = "/");
 // mine  Index of the process in `all` whose share is returned.
 double share_of_cores(std::span<const std::vector<int>> all, std::size_t mine);
 
-// Like the function above, if the cores of the other processes are unknown.
+// A process's share of a machine's cores if the cores of the other processes are unknown.
 // own        Number of cores that this process may run on.
 // launchers  Number of cores of the process that launched all.
 // processes  Number of processes. They count as bound if `launchers` has room for `own` cores each.

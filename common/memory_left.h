@@ -8,7 +8,7 @@
 
 namespace winnow {
 
-// Result of the functions below if memory is unlimited, or its limit is unknown.
+// A number of bytes that stands for unlimited memory, or for an unknown limit.
 inline constexpr std::uint64_t kNoMemoryLimit = ~std::uint64_t{0};
 
 // Memory in bytes that the machine can still give to processes (MemAvailable).

@@ -65,7 +65,7 @@ class Pulse {
   // this process. (A launcher ends all ranks within a second when one was killed.)
   std::vector<Sentence> last_words(double now);
 
-  // The message to the other ranks that this rank leaves because its job ends.
+  // Encodes a message that tells the other ranks that this rank leaves, as its job ends.
   Bytes farewell(int exit_code) const;
 
   int size() const noexcept { return static_cast<int>(members_.size()); }

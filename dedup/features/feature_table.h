@@ -76,8 +76,8 @@ void check_features(const FeatureTable& table, const std::string& where);
 Bytes serialize(const FeatureTable& table);
 // Writes the bytes of serialize() to a file. They are on disk when it returns.
 void write_features(const std::filesystem::path& path, const FeatureTable& table);
-// Reads back what serialize() wrote. Throws FormatError naming `where` or the file for anything
-// that it cannot have written.
+// Decode the bytes of serialize(). Throw FormatError naming `where` or the file for anything that
+// it cannot have written.
 FeatureTable parse_features(BytesView bytes, const std::string& where);
 FeatureTable read_features(const InputFile& file);
 

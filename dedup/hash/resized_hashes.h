@@ -20,14 +20,14 @@ struct SmallRule {
   void (*bits)(ImageView small_gray, int orientations, std::uint64_t* words);
 };
 
-// Each writes the bits of one hash: 1 if a value of the reduced image is greater than its
+// Functions that write the bits of one hash: 1 if a value of the reduced image is greater than its
 // neighbour, the mean or the median. The `or_equal` forms also write 1 for equality.
 void ahash_bits(ImageView small, std::uint64_t* words);
 void ahash_or_equal_bits(ImageView small, std::uint64_t* words);
 void dhash_bits(ImageView small, std::uint64_t* words);
 void dhash_vertical_bits(ImageView small, std::uint64_t* words);
-// Like the functions above, for codes in `orientations` orientations (hash_name.h), all from one
-// DCT.
+// Functions that write the codes of one hash in `orientations` orientations (hash_name.h), all from
+// one DCT.
 void phash_bits(ImageView small, int orientations, std::uint64_t* words);
 void phash16_bits(ImageView small, int orientations, std::uint64_t* words);
 void phash_or_equal_bits(ImageView small, std::uint64_t* words);

@@ -5,8 +5,8 @@
 
 namespace winnow::dedup {
 
-// The verification model of an index: tells by aligned pictures whether two are one. Fitted to the
-// index's own pictures and stored in its folder (docs/formats/index.md).
+// The verification model of an index, which gives the probability that two aligned pictures are
+// one. Fitted to the index's own pictures and stored in its folder (docs/formats/index.md).
 struct FittedModel {
   Calibration calibration;  // fitted to the rows of enough quality for the index's hash
   double landmarks = 0;     // average per picture (landmarks_a_picture)

@@ -159,8 +159,8 @@ inline constexpr std::string_view kUsualIndexHash = "phash16";
 // Settings for an index that is new or still empty. Any other index must have the same.
 struct IndexOptions {
   std::optional<std::string> hash;  // default: kUsualIndexHash if `columns` has it, else phash
-  // In bits. Default: an eighth of the largest distance of two codes, or the hash's usual threshold
-  // + 4 if that is more.
+  // Radius in bits. Default: an eighth of the largest distance of two codes, or the hash's usual
+  // threshold + 4 if that is more.
   std::optional<int> radius;
 };
 

@@ -54,11 +54,11 @@ LabelCounts calibrated(const LabelCounts& joint, const JudgedLabels& judged);
 // How many and which images are selected as suspects, by the paper's names.
 enum class Prune : std::uint8_t {
   kConfidentJoint,  // images counted off the diagonal of the confident joint
-  // For each label i, as many images as the calibrated joint has off the diagonal of row i: those
-  // with the lowest probability of i.
+  // Suspects: for each label i, as many images as the calibrated joint has off the diagonal of row
+  // i: those with the lowest probability of i.
   kClass,
-  // For each pair (i, j), as many images as the calibrated joint has there: of the images labelled
-  // i those with the largest p_j - p_i.
+  // Suspects: for each pair (i, j), as many images as the calibrated joint has there: of the images
+  // labelled i those with the largest p_j - p_i.
   kNoiseRate,
   kBoth,  // images selected by both kClass and kNoiseRate
 };

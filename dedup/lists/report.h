@@ -41,8 +41,8 @@ struct ListTo {
 using ComparedPairs = std::span<const VerifiedPair>;
 
 // Lists the removed samples in id order. `group` is the number of their group in the selection.
-// Fields
-// id,name,split,labels,group,kept_id,kept_name,kept_split,kept_labels,distance,rule,because,probability,transformation
+// Fields  id,name,split,labels,group,kept_id,kept_name,kept_split,kept_labels,distance,rule,
+//         because,probability,transformation
 // - because: empty if no other image represents the row
 // - probability (that both are one picture), transformation (from the kept image to this one):
 //   empty if the pair was not compared

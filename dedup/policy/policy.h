@@ -54,7 +54,7 @@ std::string_view leak_action_name(LeakAction action) noexcept;
 enum class ConflictAction {
   kKeep,  // nothing special: treat the group like any other
   kDrop,  // all are removed
-  // All stay and share the weight of one sample, so that a loss sees the mean of their labels.
+  // All these samples stay and share the weight of one: a loss sees the mean of their labels.
   kWeight,
   // Images that are only similar count as different pictures: each label's images are a group of
   // their own. Images of equal pixels still count as one picture, as under kKeep.
@@ -120,7 +120,7 @@ struct Policy {
 // * the lowest id
 std::uint32_t choose_kept(const Fingerprints& table, std::span<const std::uint32_t> rows,
                           const Policy& policy);
-// All rows of the group by the criteria of choose_kept(), the one to keep first.
+// Sorts the rows of a group by the criteria of choose_kept(), the one to keep first.
 std::vector<std::uint32_t> in_order_of_choice(const Fingerprints& table,
                                               std::span<const std::uint32_t> rows,
                                               const Policy& policy);

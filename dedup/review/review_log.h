@@ -25,8 +25,8 @@ class ReviewLog {
   // was removed.
   const Review& review() const noexcept { return review_; }
 
-  // Append to the file; on disk when they return. After a SystemError the file is as before; if
-  // even that was impossible, further appends are refused.
+  // Append lines to the file; these are on disk when the call returns. After a SystemError the file
+  // is as before; if even that was impossible, further appends are refused.
   void append(std::span<const Judgement> judgements);
   void append(const PairSample& sample);
 

@@ -22,8 +22,8 @@ struct Splitting {
   std::vector<Split> splits;
   // The row itself. If the row is left out: the fixed row that it duplicates.
   std::vector<std::uint32_t> kept_rows;
-  // Why: kKept; kLeak: left out; kReview: dropped by a reviewer; kMoved: moved to the split of a
-  // fixed row.
+  // The reason: kKept; kLeak: the row is left out; kReview: a reviewer dropped it; kMoved: moved to
+  // the split of a fixed row.
   std::vector<Rule> rules;
 };
 

@@ -23,7 +23,8 @@ namespace winnow::dedup {
 // other.
 struct FileKind {
   std::string_view magic;  // 8 characters
-  // The newest version of this kind. Raise it on any change to the file layout or the columns.
+  // The newest version of this kind of file. Raise it on any change to the file layout or the
+  // columns.
   std::uint32_t version;
   std::string_view what;  // For messages: "fingerprint table"
   // Name of the last column if it is a "column apart": large, and read only on request. Empty:

@@ -39,8 +39,8 @@ struct CodeColumn {
   int bits = 64;              // in a row
   std::vector<std::uint64_t> words;
   int orientations = 1;  // as in the name
-  // If set, gives the distance of two rows instead of the number of differing bits; equal words
-  // then only mean that rows are equal.
+  // Gives the distance of two rows in place of the number of differing bits. Equal words then only
+  // mean that rows are equal. Empty: differing bits are counted.
   std::function<std::uint32_t(std::uint32_t, std::uint32_t)> between = {};
 
   std::size_t words_per_code() const noexcept { return static_cast<std::size_t>(bits) / 64; }
@@ -232,9 +232,9 @@ void check_table(const Fingerprints& table, const std::string& where,
 // equal bytes. Errors as check_table().
 Bytes serialize(const Fingerprints& table);
 
-// Reads back the bytes of serialize(). Throws FormatError naming `where` for anything that it
-// cannot have written: wrong checksum or sizes, ids that do not ascend, a newer version (which the
-// message names).
+// Decodes the bytes of serialize(). Throws FormatError naming `where` for anything that it cannot
+// have written: wrong checksum or sizes, ids that do not ascend, a newer version (which the message
+// names).
 Fingerprints parse_fingerprints(BytesView bytes, const std::string& where);
 // Reads a table from a file whose content has been checked by a hash of the whole file.
 // columns  Only these are read, the others stay empty; nullptr: all.

@@ -77,7 +77,7 @@ void check_selection(const Selection& selection, const std::string& where);
 Bytes serialize(const Selection& selection);
 // Writes the bytes of serialize() to a file. They are on disk when it returns.
 void write_selection(const std::filesystem::path& path, const Selection& selection);
-// Reads back what serialize() wrote. Throws FormatError naming `where`, or the file.
+// Decode the bytes of serialize(). Throw FormatError naming `where`, or the file.
 Selection parse_selection(BytesView bytes, const std::string& where);
 Selection read_selection(const InputFile& file);
 

@@ -30,7 +30,7 @@ struct Alike {
   // The largest threshold (bits) that would be chosen if distances were due to chance alone.
   int allowed = 0;
   int beyond = 0;  // a larger threshold in bits; equal to `allowed` if by_class
-  // Number of pairs within `allowed` if by_class, else of pairs between both thresholds.
+  // Number of pairs within `allowed` if by_class, else of pairs between `allowed` and `beyond`.
   std::uint64_t pairs = 0;
   // Expected number of false pairs among `pairs`: by labels if by_class, else by chance.
   double expected = 0;

@@ -31,7 +31,7 @@ struct JudgedCurve {
   // Whether the reviewed pairs were drawn by draw_pairs() (PairSample): then strata are weighted by
   // their sizes. Otherwise they are treated as a random sample of the pairs within each threshold.
   bool sampled = false;
-  // For thresholds 0, 1, ... up to the last one with a reviewed pair.
+  // Points for thresholds 0, 1, ... up to the last one with a reviewed pair.
   std::vector<JudgedPoint> points;
 };
 

@@ -35,11 +35,11 @@ bool is_half_plain(const Differences& differences) noexcept;
 // compared.
 bool is_rich(const Differences& differences) noexcept;
 
-// Whether the pictures differ only by scaling, compression, tone and noise, so that one is a copy.
-// The first judges differences of thumbnails, the second those of pictures of kCloserPixels.
+// Whether two pictures differ only by scaling, compression, tone and noise, so that one is a copy:
+// judged by the differences of thumbnails, or of pictures of kCloserPixels.
 bool is_copy_by_thumbnails(const Differences& thumbnails) noexcept;
 bool is_copy_by_close(const Differences& close) noexcept;
-// Judge differences at kCloserPixels (`close`) and kFinePixels (`fine`).
+// Further rules on differences at kCloserPixels (`close`) and kFinePixels (`fine`).
 // is_sure_by_close  Blocks agree so well that a comparison at kFinePixels is pointless.
 // is_copy_by_both   Both comparisons together show a copy.
 bool is_sure_by_close(const Differences& close) noexcept;

@@ -19,11 +19,11 @@ void leave_uncounted(std::span<const VerifiedPair> left_out, std::span<const Edg
 
 // Required probabilities of pairs.
 struct LeastProbability {
-  double shown = 0;         // for pairs that a closer look showed to be copies
-  double near = 0;          // for other pairs that are near by hash codes
+  double shown = 0;         // required of pairs that a closer look showed to be copies
+  double near = 0;          // required of other pairs that are near by hash codes
   bool only_shown = false;  // pairs not shown to be copies are all rejected
-  // For pairs whose hash codes are not near; higher if pictures look alike. nullopt: all are
-  // rejected.
+  // Required of pairs whose hash codes are not near; raised if pictures look alike. nullopt: all
+  // are rejected.
   std::optional<double> far = {};
   bool raised_by_labels = false;       // see probable_by_labels()
   bool raised_by_look_alikes = false;  // whether look-alikes (look_alikes.h) raised `far`

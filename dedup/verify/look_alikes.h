@@ -16,11 +16,12 @@ class ScoreCounts {
   static constexpr int kLeast = -32;
   static constexpr int kMost = 31;  // largest score; higher ones count in the last bin
 
-  void add(double probability) noexcept;        // ignores 0, the probability of too little overlap
+  void add(double probability) noexcept;        // adds a pair; ignores 0 (too little overlap)
   void take_away(double probability) noexcept;  // removes an added pair
   // Number of pairs with a score in [score, score + 1); 0 beyond the limits.
   std::uint64_t at(int score) const noexcept;
-  // Number of pairs with a score between these, assuming that scores are uniform within a bin.
+  // Number of pairs with a score from `least` to `most`, assuming that scores are uniform within a
+  // bin.
   double between(double least, double most) const noexcept;
 
  private:

@@ -27,8 +27,8 @@ struct VerifiedPairs {
   std::vector<SampleId> first{};  // smaller id of each pair, the other is in `second`; pairs ascend
   std::vector<SampleId> second{};
   std::vector<float> probability{};  // by pair, of being one picture; 0: decided by hash codes
-  // From the first to the second picture of each pair; undefined if hash codes decided. Empty:
-  // written by a version without maps.
+  // The map from the first to the second picture of each pair; undefined if hash codes decided.
+  // Empty: written by a version without maps.
   std::vector<Affine> map{};
 
   // Expected share of true pairs among those decided by comparing pictures. nullopt if there are

@@ -27,7 +27,7 @@ struct NodeProgress {
 // Threads    One at a time.
 class NodeGroup {
  public:
-  // Does not notify other ranks: the launcher handles a process that ends.
+  // Destruction does not notify other ranks: the launcher handles a process that ends.
   virtual ~NodeGroup() = default;
   virtual int rank() const noexcept = 0;
   virtual int size() const noexcept = 0;

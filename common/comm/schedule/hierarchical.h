@@ -31,7 +31,7 @@ std::vector<Transfer> hierarchical_all_reduce(const Placement& placement, std::s
 //          have no rank in common. Transfers count elements from the first one of the share. Empty
 //          for one machine or an empty share.
 struct HierarchicalParts {
-  // Where the share of each of this machine's ranks begins, and the end.
+  // Offsets where the share of each of this machine's ranks begins, and the end of the last.
   std::vector<std::size_t> shares;
   std::vector<Transfer> between;
 };
