@@ -67,8 +67,8 @@ class Listing {
   explicit Listing(std::span<const Entry> entries);
 
   void reserve(std::size_t rows);
-  // Appends a row. Throws UsageError if all rows together have 2^32 or more labels, or bytes of
-  // group keys.
+  // Appends a row. Throws UsageError if all rows together have 2^32 or more labels, or as many
+  // bytes of group keys.
   void push_back(const Entry& entry);
   std::size_t size() const noexcept { return names_.size(); }
   bool empty() const noexcept { return names_.empty(); }

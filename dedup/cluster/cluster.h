@@ -35,8 +35,8 @@ struct GroupShape {
   bool chain = false;          // whether some members are only linked through others
 };
 
-// The largest distance within a group and whether it is a chain. The diameter is exact, except that
-// it may be a few bits too small
+// The largest distance within a group, and whether the group is a chain: some members are only
+// linked through others. The diameter is exact, except that it may be a few bits too small
 // - for codes of several orientations, and for features, with more than 2000 distinct codes
 // - with more than 262,144 distinct codes, if the diameter is less than 5/6 of the varying bits
 // Few codes are compared pair by pair, many by a parallel search (find_edges_between).

@@ -22,8 +22,8 @@ struct Stars {
 struct GoingRules {
   // Whether `row` is removed if `staying`, which is linked to it, stays.
   std::function<bool(std::uint32_t row, std::uint32_t staying)> goes_beside;
-  // A class of rows: of those in one node (equal rows) and of one kind, each removes the same rows
-  // by staying. Empty: all rows are of one kind.
+  // The kind of a row, any number. Equal rows (of one node) that have one kind must remove the same
+  // rows, so only the first of them is tried. Empty: all rows have one kind.
   std::function<std::uint32_t(std::uint32_t row)> kind = {};
 };
 

@@ -10,8 +10,8 @@
 namespace winnow::dedup {
 
 // Cuts components that contain rows which a review called different (cannot-links).
-// The result is that of the links between all pairs within the threshold. A search gives only some
-// of these links: rows of one code are only linked to the first of them.
+// The result is the same as for the links between all pairs within the threshold, although a search
+// gives only some of these: rows of one code are only linked to the first of them.
 
 struct Cut {
   Components parts;              // components after cutting, of all rows of the table
@@ -29,11 +29,11 @@ std::vector<std::uint32_t> rows_to_cut(const Components& components, const RowSe
 std::vector<bool> rows_that_stand_out(const CodeColumn& codes, std::span<const std::uint32_t> rows,
                                       std::span<const Edge> always, const RowSets& apart);
 
-// Links by codes among `rows` (ascending, of enough quality). components_apart() gives the same
-// result for these as for all pairs within the threshold, but they are far fewer.
+// Links by codes among `rows` (ascending, of enough quality), from which components_apart() makes
+// the same components as from all pairs within the threshold. There are far fewer of them.
 //
-// Out     All pairs among the rows that stand out and the first other row of each code. Every
-//         further row of a code is only linked to that first row.
+// Out     All pairs among the rows marked in `stands_out` and, for each code, the first row that is
+//         not. Every further row of a code is only linked to that first row.
 // source  Called once.
 // Memory  These links.
 std::vector<Edge> links_of_all_pairs(const CodeColumn& codes, std::span<const std::uint32_t> rows,

@@ -13,9 +13,9 @@ inline constexpr std::uint32_t kMostWhitened = 4096;  // dimensions
 // all have in common, and all components count alike.
 //
 // In       Mean and covariance are estimated from at most 65,536 evenly spaced rows.
-// Out      Has the name, type and ids of `table`, except images whose vector is the mean. The
-//          factor of the inverse covariance is triangular; any other whitening would give the same
-//          cosines.
+// Out      Has the name, type and ids of `table`, except images whose vector is the mean. Each
+//          component depends on those up to it (triangular factor of the covariance); any other
+//          whitening would give the same cosines.
 // Threads  TBB. The same bits for any number of threads.
 // Errors   UsageError for more dimensions than kMostWhitened, or fewer rows than twice the
 //          dimensions.

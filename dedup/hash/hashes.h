@@ -17,8 +17,8 @@ class HashStream {
  public:
   virtual ~HashStream() = default;
 
-  // Adds the next rows of the image from the top, at full width. `rows` has its channels; `gray` is
-  // the same rows after to_gray().
+  // Adds the next rows of the image from the top, at full width. `rows` has the channels of the
+  // image; `gray` is the same rows after to_gray().
   virtual void add(ImageView rows, ImageView gray) = 0;
   // Writes the code to `words`. Call it after the last row was added. Returns the picture's quality
   // (amount of detail) by the hash's own measure, 0..100; 100 if the hash has none.

@@ -72,8 +72,8 @@ using SplitOrder = std::array<Split, 3>;
 inline constexpr SplitOrder kEvaluationFirst{Split::kTest, Split::kVal, Split::kTrain};
 inline constexpr SplitOrder kTrainingFirst{Split::kTrain, Split::kVal, Split::kTest};
 
-// The user's wishes about which rows of a table to keep. The three lists below have one entry a
-// row, or are empty: no wish.
+// The user's wishes about which rows of a table to keep. Lists with one entry a row may be empty:
+// no wish.
 struct Precedence {
   // A wildcard pattern for sample names, and the number of images that it matched.
   struct Glob {
@@ -145,7 +145,8 @@ struct Fate {
 
 // Resolves a leak, before thin_group(). Decides about all samples of one picture in all splits: at
 // most one of train, val and test keeps the picture. Protected samples are never dropped. Samples
-// without a split stay. kept_row  The result of choose_kept().
+// without a split stay.
+// kept_row  The result of choose_kept().
 std::vector<Fate> settle_leak(std::span<const Split> splits, std::span<const std::uint32_t> rows,
                               std::uint32_t kept_row, const Policy& policy);
 

@@ -109,8 +109,9 @@ struct Curve {
   }
   // Whether labels are suited to show which pairs are false.
   bool do_labels_tell() const noexcept { return chance - label_errors >= kLeastChanceOfOtherClass; }
-  // Estimated share of false pairs among `labelled` labelled pairs, of which `other` have different
-  // labels.
+  // Estimated share of false pairs among pairs whose images are both labelled.
+  // labelled  Number of these pairs.
+  // other     Number of those among them that have different labels.
   double false_share(double labelled, double other) const noexcept;
 };
 

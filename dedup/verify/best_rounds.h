@@ -31,9 +31,9 @@ using ComparePair = std::function<PictureComparison(std::size_t pair)>;
 // Returns  For each pair the result of its comparison; nullopt if it was not compared.
 // Rounds   In each component, the row with the smallest rank is compared with its most probable
 //          neighbours, and with all of its neighbours unless most of them are better. A better row
-//          is tried next. The best row of these is then finished, as are its neighbours, and the
-//          rest of the component continues likewise. That takes about one comparison for each row
-//          that is not a best one.
+//          is tried next. In the end the best of these rows and its neighbours are set aside, and
+//          the rest of the component is treated likewise. That takes about one comparison for each
+//          row that is not a best one.
 // Others   If a pair gives no sure result but one picture was altered, both are compared with a
 //          third one of the same picture: the altered one differs from it in more places.
 // Errors   Exceptions of `compare`.

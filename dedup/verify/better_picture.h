@@ -32,8 +32,9 @@ struct ComparedPictures {
 
 // Decides by pixels which of two gray pictures of one scene is better. Criteria:
 //
-// Extent   The area around the other picture is either more of the scene, which is better, or was
-//          added, which is worse. If it was added, there is a seam along the other picture's edge.
+// Extent   If one picture shows more than the other, the area around is either more of the scene,
+//          which is better, or was added, which is worse. An added area has a seam along the edge
+//          of the other picture.
 // Made of  If both have one scale: a picture was made from the other one if the JPEG quantisation
 //          steps of the other are visible in it, or if both differ by no more than rounding to its
 //          own steps explains.

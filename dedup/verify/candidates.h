@@ -34,7 +34,7 @@ std::size_t searched_count(const KnownLandmarks& known);  // number of searched 
 // Measures how near landmarks of different pictures are by chance: the distance in bits within
 // which one of a thousand pairs of landmarks lies. At least 22. With too few landmarks: the value
 // for photos.
-// Pairs are a grid of those of `some`, with one landmark of each pair mirrored, so that a few
+// Pairs of the landmarks `some` are taken on a grid. One of each pair is mirrored, so that a few
 // copies do not change the result.
 inline constexpr double kNonDuplicatesOfPhotos = 28;
 double non_duplicate_distance(const LandmarkTable& landmarks, std::span<const std::uint32_t> some);
@@ -50,8 +50,8 @@ struct HitRadius {
 // pictures are expected. Pure.
 // On photos 1e-7 of the pairs of landmarks are within 12 bits, and half as many for each bit less.
 //
-// non_duplicates  Result of non_duplicate_distance(): as many bits as this is below the value for
-//                 photos, the radius is smaller.
+// non_duplicates  Result of non_duplicate_distance(). The radius is larger or smaller by as many
+//                 bits as this is above or below the value for photos.
 HitRadius hit_radius(std::size_t landmarks, double most_hits,
                      double non_duplicates = kNonDuplicatesOfPhotos) noexcept;
 

@@ -54,9 +54,8 @@ struct LookedCloser {
 // Colours   Pairs of half plain pictures with different colours (colours.h) are removed.
 // Rich      If blocks of rich pictures agree only moderately, a comparison at kFinePixels must show
 //           the copy, too. Otherwise pairs within a cluster of look-alikes are removed.
-// Layouts   If several pairs of a picture were removed, it shares a layout with many. Its other
-// pairs
-//           are then removed, too, unless shown; so are pairs in a cluster of look-alikes
+// Layouts   A picture of which several pairs were removed shares a layout with many. Its other
+//           pairs are then removed, too, unless shown; so are pairs in a cluster of look-alikes
 //           (families.h).
 // Families  Pairs that resemble many others are removed unless shown (families.h). Not with
 //           thumbnails alone, which show too few.

@@ -23,7 +23,7 @@ struct LandmarkPiece {
   std::size_t pictures() const noexcept { return offsets.size() - 1; }
 };
 // Converts a table of landmarks to a LandmarkPiece of `pictures` pictures, numbered from 0. The
-// table must be sorted by these numbers, its owners().
+// owners() of the landmarks are these numbers, ascending.
 LandmarkPiece piece_of(LandmarkTable landmarks, std::uint64_t pictures);
 
 // Landmarks of many pictures that were computed earlier, left in mapped files or tables. A search

@@ -14,9 +14,8 @@ using RowPairs = std::set<std::pair<std::uint32_t, std::uint32_t>>;
 
 // Suggests new pairs to register, by transitivity: if r shows the same as t, and t the same as s,
 // then r and s may be one picture. The map of the new pair is composed of both maps.
-// - For each row r: rows s that represent a neighbour t of r, if r has another representative,
-// which
-//   comes after s. Representatives are those of star groups, made in the order of rows (stars.h).
+// - For each row r: a row s that represents a neighbour t of r, unless r has a representative that
+//   comes before s. Representatives are those of star groups, made in the order of rows (stars.h).
 // - If r has few links: also the neighbours of its neighbours.
 // Each row is tried with few others, the lowest ones, however large the crowd.
 //

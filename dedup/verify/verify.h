@@ -55,8 +55,8 @@ class VerifySteps {
 struct VerifyOptions {
   double least_probability = 0.5;
   std::optional<double> most_false = {};  // see verify_links
-  // Search radius: the expected number of hits between different pictures must not exceed this, per
-  // picture.
+  // Sets the search radius: for each picture at most so many hits in different pictures are
+  // expected.
   double hits_a_picture = 12;
   // Supplies landmarks of rows that were computed earlier; empty: they are computed.
   std::function<LandmarkTable(std::span<const std::uint32_t> rows)> landmarks = {};
