@@ -6,9 +6,7 @@
 namespace winnow {
 
 // JSON files that contain their own digest: the second line is `  "digest": "<32 hex digits>",`,
-//                                                                 the XXH3-128 of the file without
-//                                                                 that line. To compute it without
-//                                                                 winnow:
+// the XXH3-128 of the file without that line. To compute it without winnow:
 // grep -v '^  "digest"' FILE | xxh128sum
 
 // The digest of `json`, the text of an object that is indented by two spaces and has no digest

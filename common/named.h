@@ -21,7 +21,7 @@ struct Named {
 };
 
 // The value with this name. Throws UsageError with the text of unknown_name() if there is none.
-// `what` says in it what the name is of: "scope".
+// what  A noun for the names, for the message: "scope".
 template <class Row, std::size_t N>
 auto parse_named(const std::array<Row, N>& table, std::string_view what, std::string_view name) {
   std::vector<std::string> known;

@@ -8,8 +8,7 @@
 namespace winnow::datasets {
 
 // Whether `path` is a TFRecord file, or a folder with one:
-// - by its name: *.tfrecord, *.tfrecords or *.tfrec, each perhaps followed by -00000-of-00128 or
-// .gz
+// - by its name: *.tfrecord, *.tfrecords or *.tfrec, perhaps followed by -00000-of-00128 or .gz
 // - by its first bytes, if its name is *-00000-of-00128, or if `path` is a file
 bool tfrecord_found_at(const std::filesystem::path& path);
 

@@ -176,8 +176,7 @@ class Communicator {
   // Blocking collectives by the MPI library's own algorithms, for less than 2^31 elements or bytes:
   // a reference for tests and measurements. library_all_reduce() blocks the progress engine, so no
   // other operation may be running.
-  // Sum over ranks; throws Error for bf16 and f16.
-  virtual void library_all_reduce(const Elements& buffer) = 0;
+  virtual void library_all_reduce(const Elements& buffer) = 0;  // sum; Error for bf16 or f16
   virtual void all_to_all(std::span<const std::byte> out, std::span<const std::size_t> out_offsets,
                           std::span<std::byte> in, std::span<const std::size_t> in_offsets) = 0;
 
