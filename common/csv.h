@@ -31,7 +31,7 @@ class CsvReader {
   void finish();
 
  private:
-  // kQuote: after a quote within a quoted field, which may end the field or be doubled.
+  // kQuote: after a quote in a quoted field: it ends the field, or a second one follows.
   enum class State { kBegin, kPlain, kQuoted, kQuote };
 
   void put(char c);

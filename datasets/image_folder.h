@@ -26,10 +26,9 @@ bool image_folder_found_at(const std::filesystem::path& path);
 // - If there are also other folders with images, or more than ten images outside these, it is an
 //   error, because their meaning is unknown. Up to ten images are left out and reported in
 //   description().
-// - With kNone, all folders are read as one tree without splits instead. With kFolder, too, if
-// images
-//   lie directly in the folders named like splits: these are then classes (a class may be called
-//   "train").
+// - With kNone, all folders are read as one tree without splits instead. With kFolder as well, if
+//   images lie directly in the folders named like splits: these are then classes (a class may be
+//   called "train").
 //
 // Labels
 // - kFolder: the first folder below the root or split, at any depth, as in torchvision.

@@ -9,10 +9,10 @@ namespace winnow::comm {
 // for a late rank takes about a tenth of a core.
 class Pace {
  public:
-  // Call it after a successful poll.
+  // Resets the pace. Call it after a successful poll.
   void found() noexcept;
 
-  // Call it after an empty poll: sleeps if it is time to. Returns the duration.
+  // Sleeps if it is time to. Call it after an empty poll. Returns how long it slept.
   std::chrono::microseconds rest();
 
  private:

@@ -11,7 +11,7 @@ namespace winnow::dedup {
 
 using RowLists = std::vector<std::vector<std::uint32_t>>;
 
-// The decision for each row. At first every row stays.
+// The decision for each row: split, weight, representative and why. At first every row stays.
 struct Decisions {
   explicit Decisions(std::vector<Split> splits_of_table);
 
@@ -26,20 +26,21 @@ struct Decisions {
   std::vector<Rule> rules;
 };
 
-// First step: removes what reviewers dropped.
+// First step of deduplicate(): removes the rows that reviewers dropped.
 void drop_judged(const Options& options, Decisions& decisions, Result& result);
-// Second step: removes images with the issues of the policy.
+// Second step of deduplicate(): removes images with the issues of the policy.
 void drop_issues(const ColumnSource& columns, const Options& options, std::span<const Split> splits,
                  Decisions& decisions, Result& result);
 
-// Everything the decisions depend on.
+// Everything that decisions about groups depend on.
 struct Deciding {
   const Options& options;
   const Ragged<std::int32_t>& labels;
-  const RowLists& components;       // across all splits, with two or more rows
-  std::span<const Hash128> pixels;  // one for each row, for groups that are divided by label
+  const RowLists& components;  // connected components of two or more rows, across all splits
+  // By row: hash of its pixels, for groups that are divided by label.
+  std::span<const Hash128> pixels;
 };
-// Decides the rows of result.groups. Sets the splits of `table` to those decided.
+// Decides the rows of result.groups. Then sets the splits of `table` to the decided ones.
 void decide(const Deciding& by, Fingerprints& table, Decisions& decisions, Result& result);
 // Finds star-shaped groups and decides their rows: each removed row is linked to the row that
 // represents it. Otherwise like decide().
@@ -50,7 +51,8 @@ void decide_stars(const Deciding& by, const LinkedNodes& nodes, Fingerprints& ta
 
 std::vector<Group> describe_groups(RowLists lists, const Ragged<std::int32_t>& labels,
                                    std::span<const Split> splits);
-// Links between those of `rows` (ascending) that are one picture whatever their labels.
+// Links between those of `rows` (ascending) that are one picture whatever their labels: equal
+// pixels, or a review says so.
 std::vector<Edge> surely_same(const Deciding& by, std::span<const std::uint32_t> rows);
 // Drops the rows that are in an evaluation split.
 std::vector<std::uint32_t> trained_on(std::vector<std::uint32_t> rows,
@@ -61,8 +63,8 @@ void count_repeated(std::span<const std::uint32_t> rows, std::span<const Split> 
 // labels leaks nowhere.
 void drop_conflicts(const Deciding& by, const Fingerprints& table, Decisions& decisions,
                     const Result& result);
-// Settles the leaks of one component. Sets the splits of `table` to those decided.
-// Returns the number of leaks left: 1 if protected samples lie in several splits, else 0.
+// Resolves the leaks of one component. Sets the splits of `table` to the decided ones. Returns the
+// number of leaks left: 1 if protected samples are in several splits, else 0.
 std::uint64_t settle(std::vector<std::uint32_t> rows, const Policy& policy, Fingerprints& table,
                      Decisions& decisions);
 

@@ -5,7 +5,7 @@
 
 namespace winnow::dedup {
 
-// cos(pi i / 128), i = 0..64, as constants, because the last bit of the C library's cos depends on
+// cos(pi i / 128) for i = 0..64. Constants, because the last bit of the C library's cos depends on
 // the machine.
 inline constexpr std::array<double, 65> kCosines{
     0x1.0000000000000p+0,

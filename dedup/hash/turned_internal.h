@@ -5,8 +5,8 @@
 
 namespace winnow::dedup {
 
-// The low frequencies of a picture's cosine transform in an orientation (hash_name.h), computed
-// from those of the picture as it is: mirroring changes the sign of odd frequencies.
+// The low DCT frequencies of a picture in an orientation (hash_name.h), computed from those of the
+// picture as it is: mirroring changes the sign of odd frequencies.
 // The block begins with frequency kFirst on both axes; its rows are along y.
 template <std::size_t kSide, std::size_t kFirst, class T>
 std::array<T, kSide * kSide> turned(const std::array<T, kSide * kSide>& block, int orientation) {

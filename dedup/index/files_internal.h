@@ -12,35 +12,35 @@
 #include "common/file.h"
 #include "dedup/index/index.h"
 
-// The files of an index beside its tables. Their hashes vouch for what is read.
-// Readers still check whatever could cause invalid access, and throw FormatError naming the file.
-// Writers are durable and return the XXH3-128 of the file.
+// The files of an index besides its tables. Their content is checked by hashes when read. Readers
+// still check whatever could cause invalid access, and throw FormatError naming the file. Writers
+// are durable and return the XXH3-128 of the file.
 namespace winnow::dedup {
 
 // Marks a row that does not match by its code.
 inline constexpr std::uint32_t kNoCode = 0xFFFFFFFF;
 
-// The codes and links of one segment, by row numbers of the index: the first row with each row's
-// code (or kNoCode), and the links between first rows. A link goes from a row of the segment to
-// another one of it, or of an earlier segment.
+// The codes and links of one segment (rows that were added together), by row numbers of the index:
+// for each row the first row with its code (or kNoCode), and the links between these first rows. A
+// link goes from a row of the segment to another one in it, or in an earlier segment.
 struct CodeLinks {
-  std::vector<std::uint32_t> firsts;  // for each row of the segment
+  std::vector<std::uint32_t> firsts;  // first row with the code of each row of the segment
   std::vector<Edge> edges;
 };
 Hash128 write_links(const std::filesystem::path& path, int radius, CodeLinks links);
 
 class LinksFile {
  public:
-  // The file of rows [first_row, first_row + rows).
+  // Opens the file of rows [first_row, first_row + rows).
   LinksFile(std::shared_ptr<const InputFile> file, int radius, std::uint64_t first_row,
             std::uint64_t rows);
   std::vector<std::uint32_t> read_firsts() const;
-  // Calls `sink` for the links of a distance in this range, by ascending distance.
+  // Calls `sink` with the links whose distance is in this range, by ascending distance.
   void for_each(int nearest, int furthest, const EdgeSink& sink) const;
 
  private:
   std::shared_ptr<const InputFile> file_;
-  std::vector<std::uint64_t> starts_;  // offsets of the links of each distance, and the end
+  std::vector<std::uint64_t> starts_;  // where the links of each distance begin, and the end
   std::uint64_t first_row_;
   std::uint64_t rows_;
   std::uint64_t firsts_at_ = 0;

@@ -31,13 +31,14 @@ class OpenIndex {
   Fingerprints columns(const ColumnNames& names) const;
   Fingerprints columns(std::size_t segment, const ColumnNames& names) const;
   Fingerprints live_columns(const ColumnNames& names) const;
-  // Their results may outlive this object.
+  // Read from the files. The results may outlive this object.
   ThumbnailSource thumbnails() const;
   ThumbnailSource thumbnails(std::size_t segment) const;
   ThumbnailSource live_thumbnails() const;
-  // For each row: the first row with the same code, or kNoCode.
+  // For each row of the index the first row with the same code, or kNoCode.
   std::vector<std::uint32_t> read_firsts() const;
-  // Calls `sink` with the links between first rows at these distances, ascending by distance.
+  // Calls `sink` with the links between first rows (of one code each) at these distances, ascending
+  // by distance.
   void for_each_link(int nearest, int furthest, const EdgeSink& sink) const;
   void for_each_name(const std::function<void(std::uint64_t row, std::string_view)>& take) const;
   NamesFile open_names(std::size_t segment) const;
@@ -54,7 +55,7 @@ class OpenIndex {
     File links;
   };
   File open(const SealedFile& sealed) const;
-  // The file, after its hash was checked.
+  // Opens a file and checks its hash.
   const std::shared_ptr<const InputFile>& checked(const File& file, const SealedFile& sealed) const;
   LinksFile open_links(std::size_t segment) const;
   [[noreturn]] void refuse_rows(std::size_t segment) const;
@@ -62,40 +63,40 @@ class OpenIndex {
   std::filesystem::path folder_;
   IndexManifest manifest_;
   std::vector<SegmentFiles> segments_;
-  std::vector<std::uint64_t> first_rows_;  // one for each segment, and the end
+  std::vector<std::uint64_t> first_rows_;  // number of the first row of each segment, and the end
   std::vector<bool> live_;
 };
 
-// nullptr if there is no index. UsageError for a cache; FormatError for the files of an index
-// without a manifest.
+// Opens the index in a folder. nullptr if there is none. UsageError for a cache; FormatError for
+// the files of an index without a manifest.
 std::shared_ptr<const OpenIndex> find_index(const std::filesystem::path& folder);
-// UsageError if there is no index.
+// Opens the index in a folder. UsageError if there is none.
 std::shared_ptr<const OpenIndex> open_index(const std::filesystem::path& folder);
 
-// Lets `write` create a file that can be recomputed, for everything up to this segment. Returns the
-// reason if it was not written, else "".
+// Writes a file that can be computed again, such as landmarks, for all segments up to this one:
+// calls `write`. Returns why it was not written; empty: it was.
 // Takes the lock of a change: two writers would spoil the file, and a table that is just being
 // removed must get none.
 std::string keep_beside(const OpenIndex& index, const Segment& segment,
                         const std::function<void()>& write);
 
-// "codes:phash": the column name of the codes.
+// The name of the column of the index's codes: "codes:phash".
 std::string codes_name(const IndexKind& kind);
-// The codes of a table that was read with them. UsageError, describing the table as `what`, if they
-// are missing or of another version.
+// The codes of a table that was read with them. UsageError if they are missing or of another
+// version; `what` names the table in it.
 const CodeColumn& comparable_codes(const Fingerprints& table, const IndexKind& kind,
                                    std::string_view what);
-// UsageError for a threshold beyond the largest distance of two codes.
+// Throws UsageError for a threshold beyond the largest distance of two codes.
 void check_threshold(const CodeColumn& codes, int threshold);
 
-// For each row: the first of `rows` (ascending) with the same code, found by the links of distance
-// 0. kNoCode for a row that is not among them.
+// For each row the first of `rows` (ascending) with the same code, found by the links of distance
+// 0. kNoCode for a row that is not in `rows`.
 std::vector<std::uint32_t> first_rows_of(const CodeColumn& codes,
                                          std::span<const std::uint32_t> rows, std::size_t row_count,
                                          const LinkSource& links);
-// StoppedError if a stop was requested.
+// Throws StoppedError if a stop was requested.
 void check_stop(const StopRequested& stop);
-// The rows that are the first of their code.
+// The rows that are the first with their code.
 std::vector<std::uint32_t> own_firsts(std::span<const std::uint32_t> first_of);
 
 }  // namespace winnow::dedup

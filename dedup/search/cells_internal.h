@@ -13,7 +13,7 @@
 #include "dedup/search/plan.h"
 #include "dedup/search/scan.h"
 
-// The cells into which a search divides its codes, see plan.h.
+// The cells into which a search divides its codes; see plan.h.
 namespace winnow::dedup {
 
 // Number of codes of a cell that one thread counts and moves at once.
@@ -30,13 +30,13 @@ void for_each_index(std::size_t count, bool parallel, const Body& body) {
   tbb::this_task_arena::isolate([&] { tbb::parallel_for(std::size_t{0}, count, body); });
 }
 
-// Codes that agree in some bands.
+// A cell: codes that agree in some bands.
 struct Cell {
   CodePlanes codes;
   const std::uint32_t* names;
 };
 
-// Which of a band's buckets each code of a cell belongs to.
+// Sorts the codes of a cell into the buckets of a band: says which bucket each code is in.
 class Keys {
  public:
   Keys(const Cell& cell, const Band& band, const ScanKernel& kernel)
@@ -74,10 +74,10 @@ class Keys {
   std::vector<std::uint32_t> counts_;  // for each chunk
 };
 
-// The codes of a cell that are in some of a band's buckets, in order.
+// The codes of a cell that are in some buckets of a band, in order.
 class Excerpt {
  public:
-  // wanted  For each bucket, 1 or 0.
+  // wanted  For each bucket 1 or 0.
   Excerpt(const Cell& cell, const Keys& keys, const std::vector<std::uint8_t>& wanted)
       : words_per_code_(cell.codes.words_per_code) {
     std::vector<std::size_t> ends(keys.chunks());
@@ -89,7 +89,7 @@ class Excerpt {
     names_ = std::make_unique_for_overwrite<std::uint32_t[]>(count_);
     for_each_index(ends.size(), ends.size() > 1, [&](std::size_t c) {
       std::size_t to = c == 0 ? 0 : ends[c - 1];
-      // Branch-free: unwanted entries are overwritten by the next one.
+      // Without branches: unwanted entries are overwritten by the next one.
       for (std::size_t j = keys.chunk(c).first; to < ends[c]; ++j) {
         names_[to] = cell.names[j];
         for (std::size_t w = 0; w < words_per_code_; ++w) {
@@ -121,13 +121,13 @@ class Partition {
         keys_(std::make_unique_for_overwrite<std::uint16_t[]>(capacity)) {}
 
   std::size_t capacity() const noexcept { return capacity_; }
-  // The share of the codes that is in a bucket.
+  // The share of the cell's codes that is in a bucket.
   double share_of(std::size_t bucket) const noexcept {
     const double codes = std::max<std::uint32_t>(offsets_.back(), 1);
     return (offsets_[bucket + 1] - offsets_[bucket]) / codes;
   }
 
-  // The cell has at most capacity() codes.
+  // Divides a cell, which has at most capacity() codes.
   void fill(const Cell& cell, const Band& band, const ScanKernel& kernel) {
     const std::size_t codes = cell.codes.count;
     const std::size_t buckets = std::size_t{1} << band.bits.size();
@@ -189,12 +189,12 @@ class Partition {
   std::unique_ptr<std::uint64_t[]> words_;
   std::unique_ptr<std::uint32_t[]> names_;
   std::unique_ptr<std::uint16_t[]> keys_;
-  std::vector<std::uint32_t> starts_;  // start of each bucket's codes, for each chunk
+  std::vector<std::uint32_t> starts_;  // where the codes of each bucket begin, for each chunk
   std::vector<std::uint32_t> offsets_;
 };
 
-// Unused partitions of one thread, kept to avoid allocating and clearing their memory for every
-// cell.
+// Partitions of one thread that are not in use, kept to avoid allocating and clearing their memory
+// for every cell.
 class Spares {
  public:
   std::unique_ptr<Partition> take(std::size_t codes, std::size_t words_per_code) {

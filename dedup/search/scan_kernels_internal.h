@@ -5,7 +5,8 @@
 
 namespace winnow::dedup {
 
-// CodePlanes as a plain struct, because scan.h includes standard headers with inline code.
+// CodePlanes as a plain struct: scan.h cannot be included, because it includes standard headers
+// with inline code.
 struct CodeRun {
   const std::uint64_t* words;
   std::size_t stride;
@@ -21,7 +22,7 @@ struct QueryRun {
   std::size_t differ_count;
 };
 
-// The functions of a ScanKernel, built for one instruction set each.
+// The loops of a ScanKernel, each compiled for one instruction set.
 struct ScanLoops {
   std::size_t (*scan)(const CodeRun& codes, const QueryRun& query, std::uint32_t* hits,
                       std::uint32_t* distances) noexcept;

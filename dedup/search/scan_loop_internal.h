@@ -1,9 +1,9 @@
 #pragma once
 
-// The loops of all scan kernels, compiled once per instruction set.
-// Each kernel's file has its own compiler flags. An inline function shared with another file could
-// be linked from either, so everything is in the unnamed namespace, and no standard header with
-// code is included.
+// The loops of all scan kernels, compiled once for each instruction set.
+// The file of each kernel has its own compiler flags. An inline function shared with another file
+// could be linked from either, so everything is in the unnamed namespace, and no standard header
+// with code is included.
 
 #include <cstddef>
 #include <cstdint>
@@ -13,8 +13,8 @@
 namespace winnow::dedup {
 namespace {
 
-// Population count. Without an instruction for it, sums fields of growing width, which the compiler
-// vectorises.
+// Population count of a word. Without an instruction for it, sums fields of growing width, which
+// the compiler vectorises.
 inline std::uint64_t ones(std::uint64_t x) noexcept {
 #if defined(__x86_64__) && !defined(__POPCNT__)
   x -= (x >> 1) & 0x5555555555555555;

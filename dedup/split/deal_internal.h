@@ -20,7 +20,7 @@ class RowClasses {
   explicit RowClasses(const Ragged<std::int32_t>& labels);  // must outlive this
   std::uint32_t count() const { return static_cast<std::uint32_t>(names_.size()) + 1; }
   std::optional<std::int32_t> label(std::uint32_t number) const;
-  // Adds the classes of a row to `list`, each once.
+  // Appends the classes of a row to `list`, each once.
   void append(std::uint32_t row, std::vector<std::uint32_t>& list) const;
 
  private:
@@ -49,26 +49,27 @@ std::uint32_t home_of(const Fingerprints& table, std::span<const std::uint32_t> 
 
 OffReason reason_of(bool followed, std::uint64_t largest_block) noexcept;
 
-// The parts to which blocks are distributed.
+// The parts to which blocks are distributed: splits or folds.
 struct Parts {
   std::vector<double> shares;  // as in StratifyInput
-  std::vector<Split> splits;   // the split of each part; empty: folds, which have no fixed rows
+  // The split of each part; empty: parts are folds, which have no fixed rows.
+  std::vector<Split> splits;
 
-  std::uint8_t of(Split split) const;  // kAnyPart: it is no part
+  std::uint8_t of(Split split) const;  // by split: its part; kAnyPart: it is none
   // The part with most of these rows; kAnyPart if they are in none.
   std::uint8_t of_most(const Fingerprints& table, std::span<const std::uint32_t> rows) const;
 };
 
 struct Dealt {
-  Splitting rows;                   // `splits` are still those of the table
-  std::vector<std::uint8_t> parts;  // one for each row; kAnyPart: not distributed
-  std::size_t blocks = 0;           // blocks with a distributed row
+  Splitting rows;                   // its `splits` are still those of the table
+  std::vector<std::uint8_t> parts;  // by row: its part; kAnyPart: not distributed
+  std::size_t blocks = 0;           // number of blocks with a distributed row
 };
-// The distribution that split_rows() describes. Pure.
+// Distributes blocks as split_rows() says. Pure.
 Dealt deal(const Fingerprints& table, const Components& blocks, const SplitOptions& options,
            const Parts& parts);
 
-// The input of make_splits(): a table with labels and group keys, and its blocks. Throws as
+// Finds the input of make_splits(): a table with labels and group keys, and its blocks. Throws as
 // make_splits().
 struct BlockTable {
   Fingerprints table;
@@ -79,8 +80,8 @@ struct BlockTable {
 BlockTable find_blocks(const ColumnSource& columns, const SplitOptions& options,
                        const LinkSource& links);
 
-// The resulting selection, without name, settings and cache_digest. `splits` is filled even if it
-// equals the table's. Moves ids and blocks out of `found`, and sets its hash version.
+// Makes a selection of the result, without name, settings and cache_digest. `splits` is filled even
+// if it equals the table's. Moves ids and blocks out of `found`, and sets its hash version.
 Selection selection_of(BlockTable& found, Splitting splitting, const ColumnSource& columns,
                        const SplitOptions& options);
 

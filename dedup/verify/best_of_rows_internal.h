@@ -8,8 +8,8 @@
 
 namespace winnow::dedup {
 
-// For each pair of rows, given best first: whether it is among the `most` best ones of at least one
-// of its rows.
+// For each pair of rows, given best first: whether it is among the first `most` pairs of at least
+// one of its rows.
 inline std::vector<bool> are_best_of_a_row(
     std::span<const std::pair<std::uint32_t, std::uint32_t>> best_first, int most) {
   std::unordered_map<std::uint32_t, int> taken;

@@ -7,7 +7,7 @@
 
 namespace winnow::dedup {
 
-// A gray picture prepared for comparison, reduced to its content.
+// A gray picture prepared for comparison, without its frame (content_of).
 struct Compared {
   explicit Compared(const Image& gray)
       : box(content_of(gray.view())),
@@ -15,7 +15,7 @@ struct Compared {
         height_px(gray.height_px),
         picture(plane_of(part_of(gray.view(), box))) {}
 
-  // Maps shares of the sides of the whole picture to pixels of the plane.
+  // Maps a point of the whole picture, in shares of its sides, to pixels of the plane.
   Affine from_shares() const {
     const double across = static_cast<double>(picture.picture().width) / box.width_px;
     const double down = static_cast<double>(picture.picture().height) / box.height_px;
@@ -36,7 +36,7 @@ struct Compared {
   Registrable picture;
 };
 
-// Converts a map between the planes of two pictures to one between shares of their sides, and back.
+// Convert a map between the planes of two pictures to one between shares of their sides, and back.
 inline Affine in_shares(const Affine& map, const Compared& a, const Compared& b) {
   return after(inverse(b.from_shares()), after(map, a.from_shares()));
 }

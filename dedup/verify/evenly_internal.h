@@ -7,7 +7,7 @@
 
 namespace winnow::dedup {
 
-// At most `most` of the values, evenly spaced.
+// Selects at most `most` of the values, evenly spaced.
 template <class Value>
 std::vector<Value> evenly(std::span<const Value> all, std::size_t most) {
   std::vector<Value> some(std::min(all.size(), most));

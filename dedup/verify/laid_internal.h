@@ -15,7 +15,7 @@ constexpr float kNothing = -1e9F;  // marks pixels that a picture does not cover
 
 Plane as_plane(const Image& gray);
 
-// The map from shares of the sides to pixels.
+// The map from shares of a picture's sides to its pixels.
 Affine to_pixels(const Plane& plane);
 
 // Converts a map in shares to one in pixels, and back.
@@ -23,15 +23,15 @@ Affine pixel_map(const Affine& shares, const Plane& from, const Plane& to);
 
 Affine share_map(const Affine& pixels, const Plane& from, const Plane& to);
 
-// Another picture resampled to the pixels of `onto`, by the map from `onto` to `other`.
+// Resamples the picture `other` to the pixels of `onto`, by the map from `onto` to `other`.
 // Catmull-Rom; kNothing outside the other picture.
 Plane aligned_onto(const Plane& onto, const Plane& other, const Affine& map);
 
-// aligned_onto() for pictures of one scale and a map of whole pixels.
+// Like aligned_onto(), for pictures of one scale and a map of whole pixels.
 Plane moved_onto(const Plane& onto, const Plane& other, const Affine& map);
 
-// The map of whole pixels, with quarter turns or mirroring, that aligns both; nullopt if their
-// scales differ.
+// The map that aligns both pictures by whole pixels, with quarter turns or mirroring; nullopt if
+// their scales differ.
 std::optional<Affine> whole_pixel_map(const Plane& a, const Plane& b, const Affine& map);
 
 // The rotation of a map in radians, apart from quarter turns.

@@ -17,18 +17,19 @@ constexpr int kMostOrder = 4;  // sum of both frequencies
 constexpr std::size_t kFrequencies = 14;
 using Coefficients = std::array<std::vector<float>, kFrequencies>;  // by block, row by row
 
-// Quantisation step of each frequency of a picture; 1 if none is visible.
+// Quantisation step of each JPEG frequency of a picture; 1 if none is visible.
 using Steps = std::array<int, kFrequencies>;
 constexpr std::size_t kFewBlocks = 60;
 
-// A picture, and its detected compression.
+// A picture with its detected JPEG compression.
 struct Compressed {
   explicit Compressed(const Plane& picture);
 
   const Plane& plane;
   Coefficients values;
   Steps steps;
-  // How well the values fit the steps: 1 for all, about 0 by chance.
+  // How well coefficients fit quantisation steps: 1 if all are multiples of these, about 0 by
+  // chance.
   std::array<double, kFrequencies> agrees;
 };
 
@@ -47,8 +48,8 @@ float usual_off(const std::vector<DifferentBlock>& blocks);
 // so that block boundaries and sharpness have no effect.
 double altered_share(const Plane& a, const Plane& b, const Affine& map);
 
-// A picture and the aligned other one in its tones, in the common blocks that differ no more than
-// compression explains.
+// A picture, and the aligned other one converted to its tones, in the common blocks that differ no
+// more than compression explains.
 struct BesideUpon {
   BesideUpon(const Compressed& picture, const Plane& toned);
 
@@ -61,10 +62,10 @@ struct BesideUpon {
 // rounds away; otherwise the logarithm of the excess. nullopt if unknown.
 std::optional<double> left_by_rounding(const BesideUpon& both);
 
-// Evidence that one picture was made from the other, both at one scale.
+// Evidence on whether one picture was made from the other, both at one scale.
 struct MadeOf {
-  // How well the coefficients of one fit the quantisation steps of the other: 1 for a copy that is
-  // compressed with steps of its own, about 0 for no copy.
+  // How well the coefficients of one picture fit the quantisation steps of the other: 1 for a copy
+  // that is compressed with steps of its own, about 0 for no copy.
   double shows = 0;
   double weight = 0;  // number of informative coefficients
   int frequencies = 0;

@@ -13,12 +13,12 @@ class ScaleSpace {
  public:
   explicit ScaleSpace(const Plane& picture);
 
-  // Bright and dark blobs, strongest response first. Their angle is 0.
+  // Finds bright and dark blobs, strongest response first. Their angle is 0.
   std::vector<Place> blobs() const;
 
   struct Level {
     const Plane& plane;
-    float pixel;  // picture pixels for one pixel of the plane
+    float pixel;  // size of a pixel of the plane in pixels of the picture
   };
   Level at(int level) const;         // or the nearest one there is
   static int level_of(float scale);  // the level with about this blur
@@ -27,7 +27,7 @@ class ScaleSpace {
   std::vector<std::vector<Plane>> octaves_;
 };
 
-// The vertex of a parabola through three values, relative to the middle one: -0.6 .. 0.6.
+// Where the parabola through three values has its vertex, relative to the middle one: -0.6 .. 0.6.
 float vertex(float before, float middle, float after) noexcept;
 
 }  // namespace winnow::dedup

@@ -13,7 +13,7 @@ using Vector = std::array<double, N>;
 template <std::size_t N>
 using Matrix = std::array<Vector<N>, N>;
 
-// Solves left x = right by elimination with pivots; nullopt if singular.
+// Solves the linear equations left x = right by elimination with pivots; nullopt if singular.
 template <std::size_t N>
 std::optional<Vector<N>> solve(Matrix<N> left, Vector<N> right) {
   for (std::size_t k = 0; k < N; ++k) {

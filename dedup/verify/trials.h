@@ -26,7 +26,7 @@ Trials trials_of(const LandmarkTable& landmarks, const SupportedHits& found,
 
 // Maximum number of trials for this many pictures; beyond it, doubtful trials are dropped.
 std::size_t most_trials(std::size_t pictures) noexcept;
-// Trials with less support are doubtful: one in a thousand of them is confirmed.
+// Trials with less support than this are doubtful: one in a thousand of them is confirmed.
 inline constexpr int kDoubtfulSupport = 4;
 
 }  // namespace winnow::dedup

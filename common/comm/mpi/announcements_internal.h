@@ -16,18 +16,18 @@
 
 namespace winnow::comm {
 
-// The host of each rank, for messages: "rank 3 (h2)". Hosts may be missing.
+// Names ranks by their hosts in messages: "rank 3 (h2)". Hosts may be missing.
 struct RankNames {
   int rank = 0;  // this one
   std::vector<std::string> hosts{};
 
   std::string of(int which) const;
   std::string own() const { return of(rank); }
-  // The name of a message's link: "rank 0 (h1) -> rank 2 (h2)".
+  // The sender and the receiver of a message in words: "rank 0 (h1) -> rank 2 (h2)".
   std::string link_from(int peer) const { return of(peer) + " -> " + own(); }
 };
 
-// Parameters of an all-reduce besides its transfers; or of one half of an all-reduce.
+// Parameters of an all-reduce besides its transfers, or of one half of an all-reduce.
 struct AllReduceKind {
   std::uint64_t count = 0;  // number of elements
   ElementType type = ElementType::kF32;
@@ -35,44 +35,45 @@ struct AllReduceKind {
   Wire wire = Wire::kF32;
   Task task = Task::kAllReduce;
   std::uint32_t checksums = 0;  // 1: with checksums
-  std::uint32_t group = 0;      // group of the Collective; each numbers its own all-reduces
+  std::uint32_t group = 0;  // group of the Collective; the all-reduces of each group are numbered
 
   friend bool operator==(const AllReduceKind&, const AllReduceKind&) = default;
 };
 
-// Before its first data of an all-reduce, a rank tells each receiver the parameters of that
-// all-reduce. The receiver compares them with its own before it uses the data.
+// Compares the parameters of all-reduces between ranks. Before its first data of an all-reduce, a
+// rank announces its parameters to each receiver. The receiver compares them with its own before it
+// uses the data.
 //
-// Sufficient  all used data come over links whose ends agreed; and ranks that disagree find out,
-//             because data must pass between the two camps, or there would be no sum
-// Cost        one message of 48 bytes to each receiver. Data do not wait for it, because it is sent
+// Sufficient  All used data come over links whose ends agreed. Ranks that disagree find out,
+//             because data must pass between both camps, or there would be no sum.
+// Cost        One message of 48 bytes to each receiver. Data do not wait for it, because it is sent
 //             first.
-// Messages    have a tag of their own on the communicator of gradients
-// Threads     the engine's only
-// Throws      SystemError: the difference, with both ranks' numbers; an MPI error
+// Messages    Have a tag of their own on the communicator of gradients.
+// Threads     The engine's only.
+// Throws      SystemError: the difference, with the numbers of both ranks; an MPI error.
 class Announcements {
  public:
   Announcements(MPI_Comm comm, int tag, RankNames names);
   Announcements(const Announcements&) = delete;
   Announcements& operator=(const Announcements&) = delete;
 
-  // Announces this rank's next all-reduce to its peers, and compares what they have announced
-  // already.
+  // Announces this rank's next all-reduce to its peers, and compares the announcements that have
+  // arrived from them.
   //
-  // Out  the all-reduce's number: 1 for the first of its group; the same on all ranks of the group
+  // Out  The number of the all-reduce in its group, from 1; the same on all ranks of the group.
   std::uint64_t begin(const AllReduceKind& kind, std::span<const Transfer> transfers);
 
-  // Ensures that `peer` was compared for an all-reduce of `group` that has begun. Call it when data
-  // of `peer` have arrived: its announcement was sent before them.
+  // Ensures that the parameters of `peer` were compared for a running all-reduce of `group`. Call
+  // it when data of `peer` have arrived: its announcement was sent before them.
   void require(std::uint32_t group, std::uint64_t number, int peer);
 
   // The all-reduce is complete.
   void end(std::uint32_t group, std::uint64_t number);
 
-  // Waits until all messages are sent; there will be no more.
+  // Waits until all announcements are sent; no more may follow.
   void finish();
 
-  // Compares announcements that have arrived unasked, so that a rank that waits for messages that
+  // Compares announcements that have arrived already, so that a rank that waits for messages that
   // never come learns why.
   void look();
 
@@ -82,12 +83,12 @@ class Announcements {
   // A summary of the messages from one rank to another.
   struct Link {
     std::uint64_t messages = 0;
-    std::uint64_t digest = 0;  // over chains and lengths, in order
+    std::uint64_t digest = 0;  // hash of chains and lengths, in order
 
     void add(const Transfer& transfer) noexcept;
     friend bool operator==(const Link&, const Link&) = default;
   };
-  // The content of the message.
+  // The content of an announcement.
   struct Announcement {
     std::uint64_t number = 0;
     AllReduceKind kind;
@@ -117,9 +118,11 @@ class Announcements {
   const int tag_;
   const RankNames names_;
   using Id = std::pair<std::uint32_t, std::uint64_t>;  // group and number
-  std::map<std::uint32_t, std::uint64_t> last_;        // last one that has begun, by group
-  std::map<Id, Begun> begun_;                          // incomplete, or completed recently
-  std::vector<std::pair<int, Announcement>> early_;    // for all-reduces that have not begun here
+  // Number of the last all-reduce that has begun, by group.
+  std::map<std::uint32_t, std::uint64_t> last_;
+  std::map<Id, Begun> begun_;  // incomplete, or completed recently
+  // Announcements of all-reduces that have not begun here.
+  std::vector<std::pair<int, Announcement>> early_;
   std::vector<Sent> sent_;
 };
 

@@ -13,41 +13,42 @@
 
 namespace winnow::comm {
 
-// A chain in progress. Its current round is transfers [begin, end) of the operation.
+// A running chain (sequence of transfers). Its current round is transfers [begin, end) of the
+// operation.
 struct Chain {
   Operation* operation = nullptr;
-  std::uint64_t number = 0;  // by LinkTags; 0: not under way
-  std::vector<int> tags;     // tags of transfers [first, last)
+  std::uint64_t number = 0;  // number by LinkTags; 0: the chain is not running
+  std::vector<int> tags;     // message tags of transfers [first, last)
   std::size_t first = 0;     // the chain is transfers [first, last)
   std::size_t last = 0;
   std::size_t begin = 0;
   std::size_t end = 0;
-  std::size_t waiting = 0;  // incomplete requests of the round
+  std::size_t waiting = 0;  // number of incomplete requests of the round
   // Messages of the round that were received into separate memory, in list order.
   std::vector<std::vector<std::byte>> arrived;
   std::vector<std::vector<std::byte>>
-      encoded;  // messages of the round in coded form, if it is coded
+      encoded;  // messages of the round in their 16-bit form, if they have one
 
-  // `transfer` is one of the chain's.
+  // The message tag of one of the chain's transfers.
   int tag_of(const Transfer& transfer) const;
 };
 
-// The call that sends: MPI_Isend or MPI_Issend.
+// The MPI function that sends: MPI_Isend or MPI_Issend.
 using SendCall = decltype(&MPI_Isend);
 
-// Runs the operations of one class of work on a communicator of its own: their collectives, then
-// the chains of their transfers, round by round.
+// Runs the operations of one class of work on an MPI communicator of its own: their collectives,
+// then the chains of their transfers, round by round.
 //
-// Order        chains (see Transfer) start in the order (operation, chain), the same on every rank
-//              that is in them; a window of them is active on a rank
-// No deadlock  of all unfinished chains take the first in that order. Where it is unfinished, all
-//              before it are finished, so it is active and needs nothing but the messages of its
-//              own ranks
-// Tags         of LinkTags: a pair of ranks counts the chains that it shares. Messages of a chain
-//              match in the order of its rounds
-// Same bits    additions wait for the whole round and then run in list order, whichever message
-//              came first
-// Threads      the engine's only
+// Order        Chains (see Transfer) start in the order (operation, chain), which is the same on
+//              every rank that takes part. A window of them is active on a rank.
+// No deadlock  Consider the first unfinished chain in that order. Where it is unfinished, all
+//              chains before it are finished, so it is active, and only needs the messages of its
+//              own ranks.
+// Tags         By LinkTags: each pair of ranks counts the chains that it shares. Messages of a
+//              chain match in the order of its rounds.
+// Same bits    Additions wait for the whole round and then run in list order, whichever message
+//              came first.
+// Threads      The engine's only.
 class Channel {
  public:
   // At most `window` chains are active. Uses tags 0 .. tag_limit. The communicator, `requests` and
@@ -62,23 +63,23 @@ class Channel {
   // Announces an all-reduce.
   void announce(Operation& operation);
 
-  // Posts the operation's collective. Throws what operation.start throws.
+  // Posts the operation's collective. Exceptions of operation.start are thrown.
   void start_collective(Operation& operation);
 
   // Starts chains of the operation until all have started or the window is full.
   //
-  // Out     true: some were started
-  // Throws  SystemError: MPI, as finish()
+  // Out     True if some were started.
+  // Throws  SystemError: MPI, as finish().
   bool start_chains(Operation& operation);
 
   // Continues after a request of this channel has completed: with the next round, or the end.
   //
-  // Out     true: the operation is complete
-  // Throws  what operation.agreed throws; SystemError: ranks that announced something else, a
-  //         damaged message
+  // Out     True if the operation is complete.
+  // Throws  Exceptions of operation.agreed. SystemError: ranks that announced something else, a
+  //         damaged message.
   bool finish(const Posted& posted);
 
-  // time spent on combining messages
+  // seconds spent on combining messages
   std::chrono::nanoseconds adding() const noexcept { return adding_; }
 
  private:
@@ -101,7 +102,7 @@ class Channel {
   RequestPool& requests_;
   Announcements& announcements_;
   std::vector<Chain> chains_;                    // a window of them
-  std::vector<Chain*> idle_;                     // chains that are not in progress
+  std::vector<Chain*> idle_;                     // chains that are not running, kept for reuse
   std::vector<std::vector<std::byte>> scratch_;  // free buffers of messages
   LinkTags tags_;
   std::chrono::nanoseconds adding_{};

@@ -9,9 +9,9 @@
 
 namespace winnow::comm {
 
-// Requests of the engine's callers to its thread: operations, and orders to end.
+// Requests from the engine's callers to its thread: new operations, and orders to end.
 //
-// Threads  any; take() is the engine's only
+// Threads  Any; take() is only for the engine's thread.
 class Inbox {
  public:
   // Orders are permanent.
@@ -26,9 +26,9 @@ class Inbox {
   void abort(int exit_code) noexcept;
 
   // Moves submitted operations to the end of `running`. If `running` is empty, waits for an
-  // operation or an order, at most for a heartbeat.
+  // operation or an order, at most for the time of a heartbeat.
   //
-  // Out  the orders; nullopt: nothing came
+  // Out  The orders to end; nullopt: there are none.
   std::optional<Orders> take(Operations& running);
 
   std::optional<int> abort_code() const;

@@ -18,19 +18,21 @@ namespace winnow::comm {
 
 class Channel;
 
-// Posts a non-blocking collective on the given communicator.
+// Posts a non-blocking collective on the given MPI communicator.
 using StartCollective = std::function<MPI_Request(MPI_Comm)>;
 
-// The owner of a collective's memory. A collective cannot be cancelled.
+// Who owns the memory of a collective. It matters after a failure, as a collective cannot be
+// cancelled.
 enum class CollectiveMemory : std::uint8_t {
-  kOwned,     // its StartCollective: kept until it is complete, or for ever
-  kBorrowed,  // the caller: if the engine fails, it is awaited like a receive
+  kOwned,  // StartCollective owns it, and is kept until the collective is complete, or for ever
+  // The caller owns it: if the engine fails, the collective is awaited like a receive.
+  kBorrowed,
 };
 
-// An operation that was submitted to the engine, and its progress.
+// An operation that was submitted to the progress engine, and its progress.
 //
-// Parts    a collective, transfers, or both: then transfers come after the collective
-// Threads  the submitting thread fills it in; afterwards only the engine's thread uses it
+// Parts    A collective, transfers, or both: then transfers come after the collective.
+// Threads  The submitting thread fills it in. Afterwards only the engine's thread uses it.
 struct Operation {
   explicit Operation(Channel& its_channel) : channel(its_channel) {}
   Channel& channel;
@@ -42,18 +44,18 @@ struct Operation {
   std::byte* in = nullptr;         // written by receives
   Combine combine{};
   AllReduceKind kind{};       // for an all-reduce
-  std::vector<Transfer> own;  // the transfers, if the caller does not keep them
+  std::vector<Transfer> own;  // holds the transfers if the caller does not keep them
   std::span<const Transfer> transfers;
 
-  bool checksums = false;    // each message has its checksum behind it
-  std::uint64_t number = 0;  // the number of an announced all-reduce
+  bool checksums = false;    // whether each message is followed by its checksum
+  std::uint64_t number = 0;  // number of an announced all-reduce
   bool posted = false;       // the collective is posted
-  bool opening = false;      // it is posted and not complete
-  std::size_t started = 0;   // transfers of chains that have started
-  std::size_t finished = 0;  // transfers of chains that have finished
+  bool opening = false;      // the collective is posted and not complete
+  std::size_t started = 0;   // number of transfers in chains that have started
+  std::size_t finished = 0;  // number of transfers in chains that have finished
 };
 
-// A message in MPI's terms.
+// A message as MPI takes it: address, number of elements, type.
 struct Message {
   MPI_Datatype type;
   std::size_t count;  // number of elements of `type`

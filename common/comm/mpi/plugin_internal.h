@@ -4,8 +4,8 @@
 
 namespace winnow::comm {
 
-// The interface of a plugin: a library that contains the sources for one MPI library, opened by a
-// program of the same build. The functions are those of mpi.h.
+// The interface of a plugin: a library with the sources that need MPI, compiled for one MPI
+// library. A program of the same build opens it. The functions are those of mpi.h.
 struct MpiPlugin {
   std::string (*library)();
   std::unique_ptr<Communicator> (*make)(LastWords last_words, const Introductions& introductions);

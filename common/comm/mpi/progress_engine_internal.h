@@ -25,7 +25,7 @@
 
 namespace winnow::comm {
 
-// A duplicate of the world for each class of work, so that messages cannot be confused.
+// Duplicates of MPI_COMM_WORLD, one for each class of work, so that messages cannot be confused.
 struct Channels {
   MPI_Comm gradients;
   MPI_Comm shares;
@@ -35,26 +35,26 @@ struct Channels {
 
 struct SumKind {
   bool checksums = false;
-  bool share = false;  // submitted by the ranks that have it, not by all
+  bool share = false;  // submitted by the ranks of a share only, not by all
 };
 
-// The only thread of a process that calls MPI, from construction to stop(). A state machine over
-// non-blocking calls advances all operations at once, so that none waits for another: gradients
-// keep moving while a control collective waits for a late rank.
+// Runs the only thread of a process that calls MPI, from construction to stop(). A state machine
+// over non-blocking calls advances all operations at once, so that none waits for another:
+// gradients keep moving while a control collective waits for a late rank.
 //
-// Work             four classes, each with a Channel: gradients (all-reduces that all ranks
-// submit),
-//                  shares (those of HierarchicalParts, each submitted by its own ranks alone, when
-//                  they have come so far), data (all-to-alls), control (collectives of the MPI
-//                  library).
-//                  Channel says in which order the operations of a class run, and why none of them
-//                  is in a deadlock
-// Gradients first  and shares: while some are under way on this rank and move, no chain of data
+// Work             Four classes, each with a Channel, which says in which order its operations run,
+//                  and why none of them is in a deadlock.
+// - gradients: all-reduces that all ranks submit
+// - shares: those of HierarchicalParts, each submitted by its own ranks alone, when they have come
+//   so far
+// - data: all-to-alls
+// - control: collectives of the MPI library
+// Gradients first  While gradients or shares are running on this rank and move, no chain of data
 //                  starts here. Gradients that do not move wait for a rank that has not begun them,
 //                  perhaps because it waits for data from here: then data continue. Chains of data
 //                  have one round, so none stays half done.
-// Failure          of MPI, or ranks that do not fit together: every operation in flight and every
-//                  later one gets it through its future. Afterwards only abort() calls MPI.
+// Failure          After a failure of MPI, or if ranks do not fit together, every running and every
+//                  later operation gets it through its future. Afterwards only abort() calls MPI.
 // Buffers          When a future is ready, nothing writes into its operation's buffers any more:
 //                  receives are cancelled, and those that a peer has begun to fill are awaited (see
 //                  RequestPool and Patience).
@@ -68,10 +68,10 @@ class ProgressEngine {
   ProgressEngine& operator=(const ProgressEngine&) = delete;
   ~ProgressEngine();
 
-  // All three may be called from any thread. Every rank submits the same operations of a class in
-  // the same order. Buffers must stay until the future is ready.
+  // Submit an operation. May be called from any thread. Every rank submits the same operations of a
+  // class in the same order. Buffers must stay until the future is ready.
 
-  // Executes the transfers of an all-reduce on its buffer. They must stay as long as the buffer.
+  // Executes the transfers of an all-reduce on its buffer. Both stay until the future is ready.
   std::shared_future<void> submit(const Collective& what, std::span<const Transfer> transfers,
                                   SumKind kind = {});
 
@@ -82,17 +82,18 @@ class ProgressEngine {
                                   std::vector<Transfer> transfers, StartCollective start,
                                   std::function<void()> agreed, bool checksums = false);
 
-  // A control collective. `agreed` is called on the engine's thread when it is complete.
+  // Executes a control collective. `agreed` is called on the engine's thread when it is complete.
   std::shared_future<void> submit(StartCollective start, CollectiveMemory memory,
                                   std::function<void()> agreed = {});
 
-  // Ends the thread: after finishing what is in flight or, with `discard`, at once.
+  // Ends the thread: at once with `discard`, else after finishing what is running.
   void stop(bool discard) noexcept;
 
-  // Time that additions of all-reduces have taken so far. Thread-safe.
+  // Time spent so far on additions of all-reduces. Thread-safe.
   std::chrono::nanoseconds adding() const noexcept { return adding_; }
 
-  // True once an MPI call has failed or work was discarded. Then MPI cannot be finalised properly.
+  // True once an MPI call has failed or operations were discarded. Then MPI cannot be finalised
+  // properly.
   bool broken() const noexcept { return broken_; }
 
   // MPI_Abort.
@@ -101,7 +102,7 @@ class ProgressEngine {
  private:
   std::shared_future<void> enqueue(std::unique_ptr<Operation> operation);
   void run() noexcept;
-  bool take_submissions();  // false: the thread must end
+  bool take_submissions();  // takes new operations; false: the thread must end
   void start_what_fits();
   bool is_sum(const Channel& channel) const {
     return &channel == &gradients_ || &channel == &shares_;
@@ -121,8 +122,8 @@ class ProgressEngine {
   std::atomic<bool> broken_ = false;
   std::atomic<std::chrono::nanoseconds> adding_{};
 
-  // Used by the engine's thread only.
-  RequestPool requests_;         // before the channels, which post into it
+  // Members that only the engine's thread uses.
+  RequestPool requests_;         // declared before the channels, which post into it
   Announcements announcements_;  // before the channels, too
   Channel gradients_;
   Channel shares_;
@@ -130,10 +131,10 @@ class ProgressEngine {
   Channel control_;
   Operations running_;
   Pace pace_;
-  std::chrono::microseconds gradients_rest_{};  // slept since gradients last moved
+  std::chrono::microseconds gradients_rest_{};  // time slept since gradients last moved
   std::exception_ptr failure_;
 
-  std::thread thread_;  // last: it uses all members above
+  std::thread thread_;  // declared last, because the thread uses all members above
 };
 
 }  // namespace winnow::comm

@@ -16,50 +16,53 @@ namespace winnow::comm {
 
 struct Chain;
 
-// The owner of a request: a transfer of a chain, or a collective (chain and transfer are null).
+// The owner of an MPI request: a transfer of a chain, or a collective (chain and transfer are
+// nullptr).
 struct Posted {
   Operation* operation;
   Chain* chain;
   const Transfer* transfer;
 };
 
-// Limits for requests in flight to end after the engine failed.
+// How long to wait for requests in flight to end after the engine failed.
 struct Patience {
-  // They only read their buffer. Afterwards they are abandoned.
+  // Limit for requests that only read their buffer. Afterwards they are abandoned.
   std::chrono::milliseconds sends{1000};
-  // They write into theirs, like collectives in borrowed memory. Afterwards all ranks are ended.
+  // Limit for requests that write into their buffer, as collectives in borrowed memory do.
+  // Afterwards all ranks are ended.
   std::chrono::milliseconds receives{10'000};
 };
 
 // All MPI requests in flight on this rank, of all channels, tested by one call.
 //
-// Order    as added; requests found complete together are reported in MPI's order
-// Threads  the engine's only
+// Order    As added; requests found complete together are reported in MPI's order.
+// Threads  The engine's only.
 class RequestPool {
  public:
   bool empty() const noexcept { return requests_.empty(); }
 
-  // Call before making requests, so that none is lost because there is no memory to record it.
+  // Makes room for further requests. Call it before starting them, so that none is lost because
+  // there is no memory to record it.
   void make_room(std::size_t count);
 
-  // Room must have been made.
+  // Adds a request. There must be room for it.
   void add(MPI_Request request, const Posted& posted);
 
   // Tests all requests once, and removes those that are complete.
   //
-  // Out     the completed ones, valid until the next call; requests may be added meanwhile
-  // Throws  SystemError: MPI, or a message whose length differs from its transfer
+  // Out     The completed ones, valid until the next call; requests may be added meanwhile.
+  // Throws  SystemError: MPI, or a message whose length differs from its transfer.
   std::span<const Posted> test();
 
   // After a failure: cancels receives, then waits for those that a peer has begun to fill, for
   // collectives in borrowed memory and, for a shorter time, for sends.
   //
-  // Out            false: memory of a caller may still be written
-  // while_waiting  called now and then; may end the process
+  // Out            False: memory of a caller may still be written.
+  // while_waiting  Called now and then; may end the process.
   bool settle(const Patience& patience, const std::function<void()>& while_waiting) noexcept;
 
  private:
-  // Access that a request may still have to a caller's memory.
+  // How a request may still use a caller's memory.
   enum class Access : std::uint8_t { kNone, kReads, kWrites };
 
   static Access access_of(const Posted& posted) noexcept;
@@ -70,7 +73,7 @@ class RequestPool {
 
   std::vector<MPI_Request> requests_;
   std::vector<Posted> posted_;  // for each request
-  std::vector<int> indices_;    // scratch of test(), kept to reuse its memory
+  std::vector<int> indices_;    // temporary memory of test(), kept for reuse
   std::vector<MPI_Status> statuses_;
   std::vector<Posted> completed_;
 };

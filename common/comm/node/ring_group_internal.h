@@ -11,15 +11,15 @@
 
 namespace winnow::comm {
 
-// A NodeGroup over shared memory. Data passes through ring buffers. Reduce-scatter: each rank
-// writes the others' parts into its rings to them, and sums its own part. All-gather: each rank
+// A NodeGroup over shared memory. Data pass through ring buffers. Reduce-scatter: each rank writes
+// the parts of the other ranks into its rings to them, and sums its own part. All-gather: each rank
 // writes its part into its ring to all.
 //
 // No deadlock  Every rank works on the oldest unfinished operation of each kind and never waits
 //              inside it. It reads whatever is there, so full rings are emptied.
 class RingGroup final : public NodeGroup {
  public:
-  // memory  A RingMemory of `shape`, mapped by all ranks.
+  // memory  Memory laid out as RingMemory of `shape`, mapped by all ranks.
   RingGroup(int rank, const RingShape& shape, std::shared_ptr<std::byte> memory);
   RingGroup(const RingGroup&) = delete;
   RingGroup& operator=(const RingGroup&) = delete;

@@ -7,7 +7,7 @@
 
 namespace winnow::comm {
 
-// On a separate cache line. Initially zero.
+// A counter on a cache line of its own. Initially zero.
 struct alignas(64) Counter {
   std::atomic<std::uint64_t> value;
 };
@@ -19,7 +19,7 @@ struct RingShape {
   std::size_t slots;          // per ring
   std::size_t slot_elements;  // in f32
 
-  // A layout with several messages in flight between any two ranks, in a few MiB of memory.
+  // Chooses a layout with several messages in flight between any two ranks, in a few MiB of memory.
   static RingShape of(int ranks);
   std::size_t bytes() const noexcept;
 };
@@ -37,7 +37,7 @@ class Ring {
   // For the writer.
   bool has_room() const noexcept;  // for all readers
   bool has_room(std::size_t reader) const noexcept;
-  // There must be room, and the message must fit.
+  // Writes a message. There must be room, and the message must fit into a slot.
   void write(std::span<const float> message) noexcept;
 
   // For reader number `reader`.
@@ -49,11 +49,11 @@ class Ring {
   RingShape shape_;
   Counter* written_;
   std::span<Counter> read_;  // one for each reader
-  std::uint64_t* counts_;    // for each slot: elements of its message
+  std::uint64_t* counts_;    // number of elements of the message in each slot
   float* slots_;
 };
 
-// The memory of a group and the location of its parts. Initially zero; not owned.
+// The shared memory of a group, and where each ring is in it. Initially zero; not owned.
 class RingMemory {
  public:
   RingMemory(const RingShape& shape, std::byte* memory) : shape_(shape), memory_(memory) {}
@@ -62,7 +62,7 @@ class RingMemory {
   std::atomic<std::uint64_t>& token() const noexcept { return counter(0).value; }
   std::atomic<std::uint64_t>& left(int rank) const noexcept { return counter(1 + at(rank)).value; }
   Ring pair(int from, int to) const noexcept;  // one reader: 0; from != to
-  // The ring to all others, which are readers 0 .. ranks-2 in order of their numbers.
+  // The ring of a rank to all others, which are readers 0 .. ranks-2 in order of their numbers.
   Ring to_all(int from) const noexcept;
 
  private:
