@@ -59,7 +59,7 @@ struct Status {
   std::uint64_t exchanges = 0;    // number of data exchanges (all-to-alls) started
   std::uint64_t io_kib = 0;       // KiB read and written by the process
   float cpu = 0;                  // mean number of cores used since the last heartbeat
-  float delayed = 0;              // mean number of its threads that waited for a core
+  float delayed = 0;              // mean number of the process's threads that waited for a core
   std::uint8_t exit_code = 0;     // with kLeaving: exit code of a job that ends early
   StepSeconds seconds{};
 

@@ -18,8 +18,8 @@ namespace winnow::dedup {
 
 // The subject of a judgement.
 enum class About : std::uint8_t {
-  kDuplicates,  // whether several images are one picture
-  kImage,       // whether to use a single image
+  kDuplicates,  // a judgement on whether several images are one picture
+  kImage,       // a judgement on whether to use a single image
 };
 // The JSON key under which a verdict is stored: "verdict" or "image_verdict".
 std::string_view member_of(About about) noexcept;

@@ -19,10 +19,10 @@ void leave_uncounted(std::span<const VerifiedPair> left_out, std::span<const Edg
 
 // Required probabilities of pairs.
 struct LeastProbability {
-  double shown = 0;         // required of pairs that a closer look showed to be copies
-  double near = 0;          // required of other pairs that are near by hash codes
+  double shown = 0;         // minimum for pairs that a closer look showed to be copies
+  double near = 0;          // minimum for other pairs that are near by hash codes
   bool only_shown = false;  // pairs not shown to be copies are all rejected
-  // Required of pairs whose hash codes are not near; raised if pictures look alike. nullopt: all
+  // Minimum for pairs whose hash codes are not near; raised if pictures look alike. nullopt: all
   // are rejected.
   std::optional<double> far = {};
   bool raised_by_labels = false;       // see probable_by_labels()
