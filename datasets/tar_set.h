@@ -63,7 +63,7 @@ class TarSet {
   struct Part {
     std::filesystem::path path;
     std::uint64_t address;  // address (see TarSet) of the archive's first byte
-    std::uint64_t begin;    // offset of that first byte in the file that has it
+    std::uint64_t begin;    // offset of the archive's first byte in the file that has it
     std::uint64_t bytes;
     std::optional<std::size_t> file;  // number in files_; nullopt: the archive was inflated
   };

@@ -32,7 +32,7 @@ struct Hash {
   std::uint32_t version = 1;
   // Length of a code in bits, stored in bits / 64 words; for the bit order see CodeColumn.
   int bits = 64;
-  // 1, or 8: the hash also supports codes of mirrored and turned pictures (hash_name.h).
+  // Most orientations in a code: 1, or 8 if mirrored and turned pictures can be hashed, too.
   int most_orientations = 1;
   bool has_quality = false;  // whether the hash has its own measure of a picture's detail
   // Quality below which the hash's authors advise not to match an image; 0: no advice.
