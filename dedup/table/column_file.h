@@ -34,8 +34,8 @@ struct FileKind {
   std::string_view apart = {};
 };
 
-// Block size of a column apart (FileKind::apart) in bytes: each block has a hash. The last block
-// may be shorter.
+// A column apart is a large column that is read on request, in blocks with a hash each
+// (FileKind::apart). This is the size of a block in bytes. The last block may be shorter.
 inline constexpr std::uint64_t kApartBytes = 64 << 10;
 constexpr std::uint64_t apart_hash_count(std::uint64_t bytes) noexcept {
   return (bytes + kApartBytes - 1) / kApartBytes;
@@ -43,7 +43,8 @@ constexpr std::uint64_t apart_hash_count(std::uint64_t bytes) noexcept {
 std::vector<std::uint64_t> apart_hashes(BytesView bytes);
 
 // The hash that identifies a file of this kind, as recorded in a manifest: XXH3-128 of the file
-// without the values of its column apart (FileKind::apart). Does not check the file's content.
+// without the values of its column apart (the large one that is read on request). Does not check
+// the file's content.
 Hash128 hash_of(const InputFile& file, const FileKind& kind);
 
 // The directory entry of a column.
@@ -71,8 +72,8 @@ std::span<const T> view(const std::vector<T>& values) noexcept {
 }
 inline std::span<const char> view(const std::string& text) noexcept { return text; }
 
-// Names of the two columns that a column apart (FileKind::apart) is stored as: its values, and the
-// hashes of their blocks.
+// A column apart (large, read on request) is stored as two columns: its values, and the hashes of
+// their blocks. These are the names of both.
 inline std::string name_of_values(std::string_view apart) { return std::string(apart) + ":values"; }
 inline std::string name_of_hashes(std::string_view apart) { return std::string(apart) + ":hashes"; }
 
@@ -81,7 +82,7 @@ inline std::string name_of_hashes(std::string_view apart) { return std::string(a
 Bytes column_file(const FileKind& kind, std::uint64_t rows, const std::vector<ColumnView>& columns);
 
 // Writes a column file whose columns arrive in pieces: the same bytes as column_file(). Computes
-// the block hashes of a column apart (FileKind::apart). The file is durable (DurableFile).
+// the block hashes of a column apart (large, read on request). The file is durable (DurableFile).
 // Errors  UsageError as column_file(); SystemError.
 class ColumnFileWriter {
  public:
@@ -108,13 +109,13 @@ class ColumnFileWriter {
   std::uint64_t size_;     // without the checksum
   std::uint64_t checked_;  // number of bytes that the file checksum covers
   std::vector<Column> columns_;
-  // Hash of the current block of the column apart (FileKind::apart); nullptr: the file has none.
+  // Hash of the current block of the column apart (large, read on request); nullptr: there is none.
   std::unique_ptr<Xxh3Stream> piece_;
   std::uint64_t piece_bytes_ = 0;
 };
 
-// Reads a column apart (FileKind::apart) in pieces from its file. Each block is checked against its
-// hash when read.
+// Reads a column apart (large, read on request) in pieces from its file. Each block is checked
+// against its hash when read.
 // Borrows the file or bytes. Thread-safe.
 class ColumnApart {
  public:
@@ -189,8 +190,8 @@ class ColumnFileReader {
     const Place& place = next(name, sizeof(T), count);
     return {place.offset, place.shape.count};
   }
-  // Opens the next column as a column apart (FileKind::apart) with elements of type T. Reads its
-  // block hashes only.
+  // Opens the next column, which must be a column apart (large, read on request) with elements of
+  // type T. Reads its block hashes only.
   template <class T>
   requires std::is_trivially_copyable_v<T> ColumnApart take_apart() {
     return locate_apart(sizeof(T));

@@ -180,7 +180,7 @@ template <class Visit>
 constexpr void for_each_field(const Visit& visit) {
   std::apply([&](const auto&... field) { (visit(field), ...); }, kFields);
 }
-// The column of thumbnails comes after the codes. It is a column apart (FileKind): only read on
+// The column of thumbnails comes after the codes. It is a column apart: large, only read on
 // request.
 inline constexpr OptionalRaggedField kThumbnails{
     "thumbnails", &Fingerprints::thumbnails, &TableSize::pictured, &TableSize::thumbnail_blocks};
