@@ -116,7 +116,7 @@ class Pages(Case):
         fine = given + ("<!-- accuracy: sweep/arms.csv -->\n\nBy `0.77` of the rate, a share of 0.05 or 25 %, ranges of 95 %, of Apache-2.0.\n\n"
                         "## What was done\n\nA rate of 0.77.\n\n## Beside others\n\nThey lost <!-- given -->0.77<!-- . --> points.\n")  # fmt: skip
         text = self.filled(fine)
-        self.assertIn("| one | 5.0 % | 3 | 61.00 | +1.00 (-0.50 to +2.50) |", text)
+        self.assertIn("| one | 5.0 % | 61.00 | +1.00 (-0.50 to +2.50) |", text)
         for figure in ("61.0", "61 %", "25.0 %", "3 points", "12 times", "-0.5"):
             with self.subTest(figure):
                 self.page.write_text(text + f"\nIt came to {figure} of it.\n")
@@ -147,7 +147,7 @@ class Pages(Case):
         (self.folder / "sweep" / "one.csv").write_text("arm,seeds,top1,difference,least,most,p\na,3,60.00,,,,\nb,3,61.00,1.00,-0.50,2.50,0.2\n")
         self.assertEqual(self.pages("--check").returncode, 1)
         text = self.filled(text)
-        self.assertIn(f"| b | 3 | 61.00 | +1.00 (-0.50 to +2.50) | 0.2 | {1.5 * student.could_show(3, 1):.1f} |\n\nAfter.", text)
+        self.assertIn(f"| b | 61.00 | +1.00 (-0.50 to +2.50) | 0.2 | {1.5 * student.could_show(3, 1):.1f} |\n\nAfter.", text)
         self.assertNotIn("Not yet run", text)
 
     def test_what_was_measured_by_turns(self):
