@@ -216,11 +216,11 @@ class Docs(Case):
         page = (ROOT / "docs" / "glossary.md").read_text()
         rows = [row for row in page.splitlines() if row.startswith("| ") and not row.startswith("| word")]
         self.assertGreater(len(rows), 40)
-        for row in rows:  # a word, its meaning, elsewhere, where
+        for row in rows:  # our word, the field's, what it means here
             with self.subTest(row=row):
                 cells = [cell.strip() for cell in row.split("|")[1:-1]]
-                self.assertEqual(len(cells), 4)
-                self.assertRegex(cells[3], r"^`[\w/]+\.h`(, `[\w/]+\.h`)*$")
+                self.assertEqual(len(cells), 3)
+                self.assertTrue(all(cells))
         helped = "".join(self.ok(verb, "--help-all").out for verb in ("dedup", "export", "ingest", "split", "train"))
         for flag in set(re.findall(r"--[a-z][a-z-]+", page)):
             self.assertTrue(re.search(rf"{flag}\b", helped), flag)
