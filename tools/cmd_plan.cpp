@@ -90,6 +90,9 @@ void add_question_flags(Verb verb, PlanFlags& o) {
       .show_default();
   group.add_flag("--measure-again", r.measures_again,
                  "Measure also what an earlier plan measured on this machine");
+  group.add_flag("--kernels", r.kernels,
+                 "Also measure the library's kernels for each layer of the best row, and choose "
+                 "the fastest that fit into memory; --write keeps them for winnow train");
   group.add_flag("--memory-only", o.memory_alone, "Plan memory alone, and measure nothing");
   group.add_option("--write", o.write,
                    "Write the best row as a file for winnow train --config FILE");
@@ -163,6 +166,7 @@ constexpr const char* kExamples = R"(Examples:
   winnow plan cache --net resnet50 --image-size 224 --epochs 90
   winnow plan --images 1281167 --classes 1000 --net resnet50 --image-size 224 --epochs 90
   winnow plan cache --net resnet50 --memory-limit 8G --micro-batch auto --write plan.toml
+  winnow plan cache --net resnet18 --dtype bf16 --kernels --write plan.toml
   winnow plan cache --net resnet50 --hosts 1,2,4,8,16,64 --network 10gbit,20us --price 1.20
   winnow plan cache --runs run128 run512 run2048 --target top1=0.9)";
 

@@ -98,6 +98,12 @@ void add_run_flags(Verb verb, TrainFlags& o) {
   run_group.add_flag("--replan", t.run.replan,
                      "Resume even if the run's plan.json does not fit this machine or is damaged; "
                      "the last bits of the weights change");
+  run_group
+      .add_option("--kernel", o.request.choice.given.kernels,
+                  "LAYER=KERNEL...: the library's kernels to compute these layers with, as winnow "
+                  "plan --kernels writes them; for other layers the library chooses. Other kernels "
+                  "change the last bits of the weights; a resumed run keeps its own")
+      .type_name("LAYER=KERNEL");
   run_group.add_option("--log-interval", t.run.log.interval, "Steps between lines of metrics.jsonl")
       .check(whole_in(1, kMostCount))
       .show_default();

@@ -300,7 +300,7 @@ void add_execution_flags(Verb verb, TrainChoice& o) {
       .show_default();
   execution
       .add_option(
-          "--lane-threads", t.execution.lane_threads,
+          "--lane-threads", t.execution.lanes.threads,
           "Threads of each lane (a copy of the net's program that computes one micro-batch at a "
           "time, beside others); 0: as in the run's plan, else 1 with --reproducible, else as few "
           "as keep all cores busy. "
@@ -310,9 +310,8 @@ void add_execution_flags(Verb verb, TrainChoice& o) {
   execution.add_flag(
       "--reproducible", t.execution.reproducible,
       "The same weights, bit for bit, on any number of ranks, cores and lanes (which compute a "
-      "micro-batch each), with any schedule and buckets; for the same --lane-threads, instruction "
-      "set and "
-      "library");
+      "micro-batch each), with any schedule and buckets; for the same --lane-threads, kernels, "
+      "instruction set and library");
   add_all_reduce_flags(execution, t.execution.all_reduce, o.bucket_kib);
 }
 

@@ -10,6 +10,8 @@
 #include <utility>
 
 #include "app/plan/candidates.h"
+#include "app/plan/kernel_words.h"
+#include "app/plan/kernels.h"
 #include "app/plan/network.h"
 #include "app/plan/scaling.h"
 #include "app/plan/target.h"
@@ -24,6 +26,7 @@
 #include "train/plan/execution.h"
 #include "train/run/record/chosen_net.h"
 #include "train/run/start/engine.h"
+#include "train/run/start/kernel_times.h"
 #include "train/run/start/memory_needs.h"
 #include "train/run/start/planning.h"
 
@@ -88,6 +91,95 @@ std::string refusal_of(const PlanReport& report, std::int64_t least) {
                      train::in_bytes(report.available), help);
 }
 
+// The network between the machines asked about. Collective.
+comm::NetworkModel network_of(const PlanScalingRequest& request, comm::Communicator& comm) {
+  const std::string& source = request.network;
+  if (source.empty() && comm.placement().machines() < 2) {
+    throw UsageError(
+        "--hosts needs a network: give --network 10gbit,20us, a file of winnow bench allreduce "
+        "--write, or plan under mpirun on several machines");
+  }
+  if (source.empty()) return comm::probe_network(comm);
+  comm::NetworkModel network;
+  comm::on_all(comm, [&] {
+    network = std::filesystem::is_regular_file(source)
+                  ? read_network_text(read_text(source), source)
+                  : parse_network(source, add_seconds_per_byte());
+  });
+  return network;
+}
+
+// Duration of an epoch and of a run with `row`, whose step is known.
+// epochs  Of the run, unless it stops after max_steps; 0: no such limit.
+PlanTime time_of(const PlanReport& report, const PlanRow& row, const train::Job& job,
+                 const Timing& timing, double epochs, std::int64_t max_steps) {
+  const train::BatchLayout& b = job.batches;
+  const double images = static_cast<double>(b.samples);
+  PlanTime time{.start = timing.start_seconds(),
+                .steps = images / static_cast<double>(b.batch) * row.step->total()};
+  const auto most = static_cast<double>(max_steps * b.batch) / images;
+  time.epochs = most > 0 ? std::min(most, epochs) : epochs;
+  time.evaluation = timing.evaluation_seconds(row, report.evaluation_images);
+  const auto stored = std::ranges::find(row.parts.parts, std::string_view("weights"),
+                                        [](const auto& part) { return part.first; });
+  time.checkpoint = 2 * static_cast<double>(stored->second) / kCopyBytesPerSecond;
+  for (const auto& [split, set] : job.data.evaluation_sets) {
+    if (split != Split::kTest) continue;
+    time.test = timing.evaluation_seconds(row, static_cast<std::int64_t>(set.samples.ids.size()));
+  }
+  const double off = std::max(row.step_how == How::kMeasured ? 0.03 : 0.08, row.spread);
+  time.range = {time.run() * std::max(0.0, 1 - off), time.run() * (1 + off)};
+  return time;
+}
+
+// The facts of a plan that are known before anything is planned.
+PlanReport described(const train::Job& job, const train::ExecutionOptions& execution,
+                     const train::Backend& backend, const comm::Communicator& comm) {
+  PlanReport report;
+  const train::BatchLayout& batches = job.batches;
+  report.net = job.setup.net.name;
+  report.side_px = job.setup.options.height_px;
+  report.images = batches.samples;
+  for (const auto& [split, set] : job.data.evaluation_sets) {
+    if (split != Split::kVal) continue;
+    report.evaluation_images = static_cast<std::int64_t>(set.samples.ids.size());
+  }
+  report.batch = batches.batch;
+  report.micro_batch = batches.micro_batch;
+  report.rank_images = batches.micro_batches() * batches.micro_batch;
+  report.ranks = comm.size();
+  report.cores = execution.threads.compute;
+  report.machine =
+      std::string(backend.name()) + ", " + backend.library() + ", " + backend.instruction_set();
+  report.available = train::memory_for_rank(comm.local_size(), execution.memory_bytes);
+  report.has_norm = std::ranges::find(job.forward.nodes, &train::kBatchNorm, &train::Node::op) !=
+                    job.forward.nodes.end();
+  return report;
+}
+
+// Sentences about a plan with a best row.
+void add_notes(PlanReport& report, bool any_micro_batch) {
+  const PlanRow& row = report.rows[*report.best];
+  if (report.has_norm && report.largest_micro_batch > row.micro_batch && !any_micro_batch) {
+    report.notes.push_back(fmt::format(
+        "micro-batches of up to {} fit; they are groups of batch norm and stay {} unless "
+        "--micro-batch auto is given",
+        report.largest_micro_batch, row.micro_batch));
+  }
+  if (report.kept_steps > 0) {
+    report.notes.push_back(fmt::format(
+        "times of {} steps are those that an earlier plan measured here; --measure-again "
+        "measures them anew",
+        report.kept_steps));
+  }
+  if (report.others_cores > 0.1 * report.cores) {
+    report.notes.push_back(fmt::format(
+        "other work kept {:.1f} cores busy while steps were measured: they are too long by what "
+        "it took; measure on an idle machine, with --measure-again",
+        report.others_cores));
+  }
+}
+
 class Planner {
  public:
   Planner(const PlanRequest& request, Session& session)
@@ -98,7 +190,7 @@ class Planner {
     options_.net = train::choose_net(options_.net, {}, comm_, [](const std::string&) {});
     job_ = request.shape ? train::job_of_shape(options_, *request.shape, *backend_, comm_)
                          : train::open_job(options_, *backend_, comm_);
-    describe();
+    report_ = described(job_, options_.execution, *backend_, comm_);
     read_questions();
   }
 
@@ -110,52 +202,13 @@ class Planner {
   }
 
  private:
-  void describe() {
-    const train::BatchLayout& batches = job_.batches;
-    report_.net = job_.setup.net.name;
-    report_.side_px = job_.setup.options.height_px;
-    report_.images = batches.samples;
-    for (const auto& [split, set] : job_.data.evaluation_sets) {
-      if (split != Split::kVal) continue;
-      report_.evaluation_images = static_cast<std::int64_t>(set.samples.ids.size());
-    }
-    report_.batch = batches.batch;
-    report_.micro_batch = batches.micro_batch;
-    report_.rank_images = batches.micro_batches() * batches.micro_batch;
-    report_.ranks = comm_.size();
-    report_.cores = options_.execution.threads.compute;
-    report_.machine = std::string(backend_->name()) + ", " + backend_->library() + ", " +
-                      backend_->instruction_set();
-    report_.available = train::memory_for_rank(comm_.local_size(), options_.execution.memory_bytes);
-    report_.has_norm = std::ranges::find(job_.forward.nodes, &train::kBatchNorm,
-                                         &train::Node::op) != job_.forward.nodes.end();
-  }
-
   // Refuses bad input before anything is measured.
   void read_questions() {
-    if (!request_.scaling.hosts.empty()) read_network();
+    if (!request_.scaling.hosts.empty()) network_ = network_of(request_.scaling, comm_);
     if (request_.runs.empty()) return;
     comm::on_all(comm_, [&] {
       target_ = parse_target(request_.target);
       reached_ = read_reached(request_.runs, target_);
-    });
-  }
-
-  void read_network() {
-    const std::string& source = request_.scaling.network;
-    if (source.empty() && comm_.placement().machines() < 2) {
-      throw UsageError(
-          "--hosts needs a network: give --network 10gbit,20us, a file of winnow bench allreduce "
-          "--write, or plan under mpirun on several machines");
-    }
-    if (source.empty()) {
-      network_ = comm::probe_network(comm_);
-      return;
-    }
-    comm::on_all(comm_, [&] {
-      network_ = std::filesystem::is_regular_file(source)
-                     ? read_network_text(read_text(source), source)
-                     : parse_network(source, add_seconds_per_byte());
     });
   }
 
@@ -164,7 +217,7 @@ class Planner {
             .micro_batch = report_.micro_batch,
             .ranks = report_.ranks,
             .cores = report_.cores,
-            .lane_threads = options_.execution.lane_threads,
+            .lane_threads = options_.execution.lanes.threads,
             .has_norm = report_.has_norm,
             .reproducible = options_.execution.reproducible};
   }
@@ -175,15 +228,18 @@ class Planner {
                : train::with_micro_batch(job_, micro_batch, 0, comm_.rank(), comm_.size());
   }
 
+  train::JobGraphs graphs_with(const train::Job& job) const {
+    return train::graphs_of(job, train::outline_model(job.forward, options_.start, comm_));
+  }
+
   PlanRow row_of(const LaneChoice& choice) {
     const train::Job job = job_with(choice.micro_batch);
-    const train::JobGraphs graphs =
-        train::graphs_of(job, train::outline_model(job.forward, options_.start, comm_));
-    train::MemoryNeeds needs = train::memory_needs(options_.execution, job, graphs, *backend_,
-                                                   choice.lane_threads, comm_.rank() == 0);
+    train::ExecutionOptions execution = options_.execution;
+    execution.lanes.threads = choice.lane_threads;
+    train::MemoryNeeds needs =
+        train::memory_needs(execution, job, graphs_with(job), *backend_, comm_.rank() == 0);
     if (program_ == 0) program_ = needs.program;
     needs.program = program_;
-    train::ExecutionOptions execution = options_.execution;
     const train::WishedRank wished =
         train::wish_for_rank(execution, job, *backend_, choice.lane_threads, comm_.size());
     PlanRow row{.micro_batch = choice.micro_batch, .lane_threads = choice.lane_threads};
@@ -234,38 +290,77 @@ class Planner {
     timing.measure();
     timing.fill(report_);
     report_.best = comm::broadcast(comm_, *best_row(report_), 0);
-    plan_run_time(timing);
+    if (request_.kernels) plan_kernels(timing);
+    if (options_.execution.lanes.kernels.empty()) {
+      plan_by(timing);
+    } else {
+      plan_with_kernels();
+    }
+  }
+
+  void plan_by(const Timing& timing) {
+    const PlanRow& row = report_.rows[*report_.best];
+    if (row.step) {
+      report_.time =
+          time_of(report_, row, job_, timing, options_.recipe.epochs, options_.run.max_steps);
+    }
     if (!request_.scaling.hosts.empty()) plan_machines(timing);
     if (!request_.runs.empty()) plan_batches(timing);
   }
 
-  void plan_run_time(const Timing& timing) {
-    const PlanRow& row = report_.rows[*report_.best];
-    if (!row.step) return;
-    const train::BatchLayout& b = job_.batches;
-    const double images = static_cast<double>(b.samples);
-    PlanTime time{.start = timing.start_seconds(),
-                  .steps = images / static_cast<double>(b.batch) * row.step->total()};
-    const auto most = static_cast<double>(options_.run.max_steps * b.batch) / images;
-    time.epochs = most > 0 ? std::min(most, options_.recipe.epochs) : options_.recipe.epochs;
-    time.evaluation = timing.evaluation_seconds(row, report_.evaluation_images);
-    const auto stored = std::ranges::find(row.parts.parts, std::string_view("weights"),
-                                          [](const auto& part) { return part.first; });
-    time.checkpoint = 2 * static_cast<double>(stored->second) / kCopyBytesPerSecond;
-    for (const auto& [split, set] : job_.data.evaluation_sets) {
-      if (split != Split::kTest) continue;
-      time.test = timing.evaluation_seconds(row, static_cast<std::int64_t>(set.samples.ids.size()));
+  // Chooses kernels for the best row, and imposes them from now on.
+  void plan_kernels(const Timing& timing) {
+    PlanRow& row = report_.rows[*report_.best];
+    const train::Job job = job_with(row.micro_batch);
+    const train::Graph graph = graphs_with(job).training;
+    const KernelsOfLane lane{
+        *backend_, graph, {.compute = options_.execution.dtype, .threads = row.lane_threads}};
+    KernelMeasuring measuring{
+        .turn_seconds = timing.start_seconds() + 2 * timing.round_seconds(row),
+        .limit_seconds = request_.seconds,
+        .again = request_.measures_again};
+    train::ExecutionOptions execution = options_.execution;
+    execution.memory_bytes = 0;  // limits change what is chosen, not how fast it is
+    const std::string key = key_of(
+        execution, job, {.micro_batch = row.micro_batch, .lane_threads = row.lane_threads}, comm_);
+    const KernelTimesFound found =
+        kernel_times(lane, Rates(request_.rates, rates_here(*backend_)), key, measuring, session_);
+    if (found.layers.empty()) {
+      report_.notes.push_back(std::string(backend_->name()) + " has no kernels to choose among");
+      return;
     }
-    const double off = std::max(row.step_how == How::kMeasured ? 0.03 : 0.08, row.spread);
-    time.range = {time.run() * std::max(0.0, 1 - off), time.run() * (1 + off)};
-    report_.time = time;
+    const std::size_t room = scratch_room(report_.available, row.memory, own_scratch(found.layers));
+    report_.kernels = chosen_kernels(found.layers, comm::broadcast(comm_, room, 0));
+    report_.kernels->kept = found.kept;
+    options_.execution.lanes.kernels = kernel_choices(*report_.kernels);
+    const PlanRow with = row_of({row.micro_batch, row.lane_threads});
+    if (with.fits && with.memory.lanes >= row.memory.lanes) {
+      row.memory = with.memory;
+      row.parts = with.parts;
+    } else {
+      keep_own_kernels(*report_.kernels);
+      options_.execution.lanes.kernels.clear();
+    }
+  }
+
+  // Plans with the best row's kernels: measures its step again.
+  void plan_with_kernels() {
+    PlanRow& row = report_.rows[*report_.best];
+    PlanReport alone = report_;
+    alone.rows = {row};
+    Timing timing(request_, options_.execution, job_, *backend_, session_, alone);
+    timing.measure();
+    timing.fill(alone);
+    row = alone.rows.front();
+    report_.measured_steps += alone.measured_steps;
+    report_.kept_steps = alone.kept_steps;
+    report_.others_cores = std::max(report_.others_cores, alone.others_cores);
+    plan_by(timing);
   }
 
   void plan_machines(const Timing& timing) {
     const PlanRow& row = report_.rows[*report_.best];
-    const train::Job job = job_with(row.micro_batch);
-    const train::JobGraphs graphs =
-        train::graphs_of(job, train::outline_model(job.forward, options_.start, comm_));
+    const train::JobGraphs graphs = graphs_with(job_with(row.micro_batch));
     ScaledRun run{
         .graph = &graphs.training,
         .sums = train::sums_of(options_.execution),
@@ -303,25 +398,10 @@ class Planner {
     if (backend_->is_on_cpu()) {
       report_.flags.emplace_back("lane-threads", std::to_string(row.lane_threads));
     }
-    if (report_.has_norm && report_.largest_micro_batch > row.micro_batch &&
-        !request_.any_micro_batch) {
-      report_.notes.push_back(fmt::format(
-          "micro-batches of up to {} fit; they are groups of batch norm and stay {} unless "
-          "--micro-batch auto is given",
-          report_.largest_micro_batch, row.micro_batch));
+    for (std::string& word : kernel_words(options_.execution.lanes.kernels)) {
+      report_.flags.emplace_back("kernel", std::move(word));
     }
-    if (report_.kept_steps > 0) {
-      report_.notes.push_back(fmt::format(
-          "times of {} steps are those that an earlier plan measured here; --measure-again "
-          "measures them anew",
-          report_.kept_steps));
-    }
-    if (report_.others_cores > 0.1 * report_.cores) {
-      report_.notes.push_back(fmt::format(
-          "other work kept {:.1f} cores busy while steps were measured: they are too long by what "
-          "it took; measure on an idle machine, with --measure-again",
-          report_.others_cores));
-    }
+    add_notes(report_, request_.any_micro_batch);
   }
 
   const PlanRequest& request_;
@@ -346,6 +426,10 @@ PlanReport run_plan(const PlanRequest& request, Session& session) {
     throw UsageError(request.runs.empty()
                          ? "--target needs runs that reached it: give them by --runs RUN..."
                          : "--runs needs a --target that they reached, as top1=0.9");
+  }
+  if (request.kernels && !request.measures) {
+    throw UsageError(
+        "--kernels measures kernels, and --memory-only measures nothing; leave out one");
   }
   return Planner(request, session).plan();
 }

@@ -31,6 +31,7 @@ struct PlanRequest {
   double seconds = 120;           // rough limit for measuring
   std::filesystem::path rates{};  // folder for measured times; empty: not kept
   bool measures_again = false;    // measures even if times are kept
+  bool kernels = false;           // also measures the library's kernels, and chooses among them
   // copies of the shards in memory, over all machines; 0: every machine has all
   int replicas = 0;
   PlanScalingRequest scaling{};
@@ -43,6 +44,7 @@ struct PlanRequest {
 //
 // Memory    computed for every choice, with the kernels chosen for it
 // Time      measured for three micro-batches by the first steps of such a run; scaled for others
+// Kernels   chosen for the best row, whose step is then measured with them
 // Machines  from the measured step and a model of the network
 // Throws    UsageError: not even one image fits; options that do not fit the data or each other
 PlanReport run_plan(const PlanRequest& request, Session& session);

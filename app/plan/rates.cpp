@@ -21,6 +21,7 @@ namespace {
 constexpr double kMostSeconds = 1e6;  // limit for every duration in a trial
 constexpr std::size_t kMostSteps = 1000;
 constexpr int kMostNodes = 1 << 20;
+constexpr std::int64_t kMostBytes = std::int64_t{1} << 50;
 constexpr std::int64_t kMostImages = std::int64_t{1} << 32;
 constexpr int kMostLanes = 1 << 16;
 
@@ -69,6 +70,25 @@ train::Trial read_trial(const JsonReader& in) {
   return trial;
 }
 
+train::KernelTimes read_kernel(const JsonReader& in) {
+  train::KernelTimes kernel{
+      .name = in.at("name").text(),
+      .scratch_bytes = static_cast<std::size_t>(in.at("scratch_bytes").integer(0, kMostBytes))};
+  for (const JsonReader& one : in.at("seconds").items()) {
+    kernel.seconds.push_back(one.real(0, kMostSeconds));
+  }
+  if (kernel.seconds.empty() || kernel.seconds.size() > kMostSteps) in.fail("has no such times");
+  return kernel;
+}
+
+train::LayerTimes read_layer(const JsonReader& in) {
+  train::LayerTimes layer{.layer = in.at("layer").text(),
+                          .nodes = in.at("nodes").integer<int>(1, kMostNodes)};
+  for (const JsonReader& one : in.at("kernels").items()) layer.kernels.push_back(read_kernel(one));
+  if (layer.kernels.empty()) in.fail("has no kernels");
+  return layer;
+}
+
 // Shapes and operations of a net.
 std::string digest_of(const train::Graph& graph) {
   std::string text;
@@ -107,17 +127,26 @@ RatesOf rates_here(const train::Backend& backend) {
 Rates::Rates(std::filesystem::path folder, const RatesOf& of)
     : cache_(std::move(folder)), of_(lines_of(of)) {}
 
-std::string Rates::key(std::string_view trial) const {
-  return "trial\n" + of_ + std::string(trial);
+std::string Rates::key(std::string_view kind, std::string_view trial) const {
+  return std::string(kind) + "\n" + of_ + std::string(trial);
 }
 
 std::optional<train::Trial> Rates::find(std::string_view trial) const {
-  const std::optional<std::string> text = cache_.find(key(trial));
+  const std::optional<std::string> text = cache_.find(key("trial", trial));
   return text ? parse_trial(*text) : std::nullopt;
 }
 
 void Rates::keep(std::string_view trial, const train::Trial& measured) const {
-  cache_.store(key(trial), to_text(measured));
+  cache_.store(key("trial", trial), to_text(measured));
+}
+
+std::vector<train::LayerTimes> Rates::find_kernels(std::string_view trial) const {
+  return parse_layers(cache_.find(key("kernels", trial)).value_or(""));
+}
+
+void Rates::keep_kernels(std::string_view trial,
+                         const std::vector<train::LayerTimes>& measured) const {
+  cache_.store(key("kernels", trial), to_text(measured));
 }
 
 std::string key_of(const train::ExecutionOptions& execution, const train::Job& job,
@@ -143,6 +172,9 @@ std::string key_of(const train::ExecutionOptions& execution, const train::Job& j
   add("wire", static_cast<int>(execution.all_reduce.wire));
   add("feedback", execution.all_reduce.error_feedback);
   add("checksums", execution.all_reduce.checksums);
+  for (const auto& [layer, kernel] : execution.lanes.kernels) {
+    text += "kernel " + layer + "=" + kernel + "\n";
+  }
   return text + "schedule " + execution.all_reduce.schedule + "\n";
 }
 
@@ -173,6 +205,32 @@ std::optional<train::Trial> parse_trial(const std::string& text) {
     return read_trial(JsonReader(text, {"a kept trial"}));
   } catch (const FormatError&) {
     return std::nullopt;
+  }
+}
+
+std::string to_text(const std::vector<train::LayerTimes>& layers) {
+  Json rows = Json::array();
+  for (const train::LayerTimes& layer : layers) {
+    Json kernels = Json::array();
+    for (const train::KernelTimes& kernel : layer.kernels) {
+      kernels.push_back({{"name", kernel.name},
+                         {"scratch_bytes", kernel.scratch_bytes},
+                         {"seconds", Json(kernel.seconds)}});
+    }
+    rows.push_back({{"layer", layer.layer}, {"nodes", layer.nodes}, {"kernels", kernels}});
+  }
+  return rows.dump();
+}
+
+std::vector<train::LayerTimes> parse_layers(const std::string& text) {
+  try {
+    std::vector<train::LayerTimes> layers;
+    for (const JsonReader& row : JsonReader(text, {"kept times of kernels"}).items()) {
+      layers.push_back(read_layer(row));
+    }
+    return layers;
+  } catch (const FormatError&) {
+    return {};
   }
 }
 

@@ -3,9 +3,11 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "common/text_cache.h"
 #include "train/backend/backend.h"
+#include "train/plan/algorithms.h"
 #include "train/run/options.h"
 #include "train/run/start/job.h"
 #include "train/run/start/trial.h"
@@ -24,8 +26,8 @@ struct RatesOf {
 };
 RatesOf rates_here(const train::Backend& backend);
 
-// Cache of trials: one plan keeps them, the next on an equal machine finds them. Pure except for
-// the folder.
+// Cache of trials and times of kernels: one plan keeps them, the next on an equal machine finds
+// them. Pure except for the folder.
 class Rates {
  public:
   Rates(std::filesystem::path folder, const RatesOf& of);  // an empty folder: nothing is kept
@@ -33,9 +35,12 @@ class Rates {
   // Out  nullopt: not measured, or the entry is damaged, another's, or has impossible numbers.
   std::optional<train::Trial> find(std::string_view trial) const;
   void keep(std::string_view trial, const train::Trial& measured) const;
+  // Out  empty: as above.
+  std::vector<train::LayerTimes> find_kernels(std::string_view trial) const;
+  void keep_kernels(std::string_view trial, const std::vector<train::LayerTimes>& measured) const;
 
  private:
-  std::string key(std::string_view trial) const;
+  std::string key(std::string_view kind, std::string_view trial) const;
 
   TextCache cache_;
   std::string of_;
@@ -49,5 +54,8 @@ std::string key_of(const train::ExecutionOptions& execution, const train::Job& j
 // A trial as text, and back. nullopt: not a text of to_text(), or impossible numbers.
 std::string to_text(const train::Trial& trial);
 std::optional<train::Trial> parse_trial(const std::string& text);
+// Times of kernels likewise; empty instead of nullopt.
+std::string to_text(const std::vector<train::LayerTimes>& layers);
+std::vector<train::LayerTimes> parse_layers(const std::string& text);
 
 }  // namespace winnow::app

@@ -104,6 +104,32 @@ struct PlanTarget {
   std::vector<PlanBatch> rows{};
 };
 
+// A kernel for all nodes of a layer in a micro-batch.
+struct PlanKernel {
+  std::string name{};  // the library's name, as in train::KernelChoices
+  double seconds = 0;  // median
+  std::size_t scratch_bytes = 0;
+};
+
+// A pass of a layer, or of several that are alike.
+struct PlanLayer {
+  std::string layer{};  // as in train::KernelChoices
+  int nodes = 1;        // number of them in a micro-batch
+  PlanKernel own{};     // the library's choice
+  PlanKernel chosen{};
+};
+
+// Kernels for the best row, by times on one lane with nothing running beside it.
+struct PlanKernels {
+  std::vector<PlanLayer> layers{};
+  std::size_t room_bytes = 0;  // limit for the scratch memory of a lane
+  bool kept = false;           // times were measured by an earlier plan
+
+  // For all layers of a micro-batch, by `which` of their kernels.
+  double seconds(PlanKernel PlanLayer::*which) const;
+  std::size_t scratch_bytes(PlanKernel PlanLayer::*which) const;  // shared by the layers
+};
+
 // The result of winnow plan.
 struct PlanReport {
   std::string net{};
@@ -127,6 +153,7 @@ struct PlanReport {
   std::optional<PlanTime> time{};
   std::optional<PlanScaling> scaling{};
   std::optional<PlanTarget> target{};
+  std::optional<PlanKernels> kernels{};
   // flags of winnow train for the best row
   std::vector<std::pair<std::string, std::string>> flags{};
   std::vector<std::string> notes{};

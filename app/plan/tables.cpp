@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "app/plan/plan_toml.h"
@@ -15,6 +16,8 @@ char letter(How how) { return how_name(how)[0]; }
 std::string megabytes(std::size_t bytes) {
   return fmt::format("{:.0f}", static_cast<double>(bytes) / 1e6);
 }
+
+double kibibytes(std::size_t bytes) { return static_cast<double>(bytes) / 1024; }
 
 // "1 h 23 min", "12.3 s", "45.6 ms".
 std::string duration(double seconds) {
@@ -153,6 +156,33 @@ std::string target_table(const PlanTarget& target) {
   return text;
 }
 
+std::string kernel_table(const PlanKernels& kernels) {
+  std::size_t width = 0;
+  for (const PlanLayer& row : kernels.layers) {
+    width = std::max({width, row.own.name.size(), row.chosen.name.size()});
+  }
+  std::string text = fmt::format(
+      "kernels of the best row, for a micro-batch on one lane; {}\n"
+      "  {:>5}  {:<{}} {:>9} {:>9}  {:<{}} {:>9} {:>9}  {}\n",
+      kernels.kept ? "measured by an earlier plan" : "measured", "nodes", "library's", width, "ms",
+      "KiB", "chosen", width, "ms", "KiB", "layer and pass");
+  const auto cells = [&](const PlanKernel& kernel) {
+    return fmt::format("{:<{}} {:>9.3f} {:>9.1f}", kernel.name, width, 1e3 * kernel.seconds,
+                       kibibytes(kernel.scratch_bytes));
+  };
+  for (const PlanLayer& row : kernels.layers) {
+    text += fmt::format("{} {:>5}  {}  {}  {}\n", row.chosen.name != row.own.name ? "*" : " ",
+                        row.nodes, cells(row.own), cells(row.chosen), row.layer);
+  }
+  const auto sum = [&](PlanKernel PlanLayer::*which) {
+    return PlanKernel{"", kernels.seconds(which), kernels.scratch_bytes(which)};
+  };
+  text += fmt::format(
+      "  {:>5}  {}  {}  all layers; they share scratch memory, at most {:.1f} KiB\n", "sum",
+      cells(sum(&PlanLayer::own)), cells(sum(&PlanLayer::chosen)), kibibytes(kernels.room_bytes));
+  return text;
+}
+
 Json figure(double value, How how) { return {{"value", value}, {"how", how_name(how)}}; }
 
 Json json_of(const train::StepSeconds& s, How how) {
@@ -250,6 +280,30 @@ Json json_of(const PlanTarget& target) {
           {"rows", rows}};
 }
 
+Json json_of(const PlanKernel& kernel) {
+  return {{"kernel", kernel.name},
+          {"seconds", kernel.seconds},
+          {"scratch_bytes", kernel.scratch_bytes}};
+}
+
+Json json_of(const PlanKernels& kernels) {
+  Json layers = Json::array();
+  for (const PlanLayer& row : kernels.layers) {
+    layers.push_back({{"layer", row.layer},
+                      {"nodes", row.nodes},
+                      {"own", json_of(row.own)},
+                      {"chosen", json_of(row.chosen)}});
+  }
+  return {{"how", how_name(How::kMeasured)},
+          {"kept", kernels.kept},
+          {"layers", layers},
+          {"own_seconds", kernels.seconds(&PlanLayer::own)},
+          {"seconds", kernels.seconds(&PlanLayer::chosen)},
+          {"own_scratch_bytes", kernels.scratch_bytes(&PlanLayer::own)},
+          {"scratch_bytes", kernels.scratch_bytes(&PlanLayer::chosen)},
+          {"room_bytes", kernels.room_bytes}};
+}
+
 }  // namespace
 
 const char* how_name(How how) noexcept {
@@ -274,6 +328,7 @@ std::string tables_of(const PlanReport& report) {
   if (report.time) text += "\n" + run_lines(*report.time);
   if (report.scaling) text += "\n" + hosts_table(*report.scaling);
   if (report.target) text += "\n" + target_table(*report.target);
+  if (report.kernels) text += "\n" + kernel_table(*report.kernels);
   if (!report.flags.empty()) text += "\nflags: " + words_of(report.flags) + "\n";
   return text;
 }
@@ -304,6 +359,7 @@ Json json_of(const PlanReport& report) {
           {"time", report.time ? json_of(*report.time) : Json()},
           {"scaling", report.scaling ? json_of(*report.scaling) : Json()},
           {"target", report.target ? json_of(*report.target) : Json()},
+          {"kernels", report.kernels ? json_of(*report.kernels) : Json()},
           {"flags", flags},
           {"notes", report.notes}};
 }

@@ -266,6 +266,10 @@ void Timing::fill(PlanReport& report) const {
   report.kept_steps -= measured_steps_;
 }
 
+double Timing::round_seconds(const PlanRow& row) const {
+  return (row.step->forward + row.step->backward) / static_cast<double>(form_of(row).rounds());
+}
+
 double Timing::start_seconds() const { return trials_.front().trial.start_seconds; }
 
 double Timing::evaluation_seconds(const PlanRow& row, std::int64_t images) const {
@@ -281,8 +285,7 @@ double Timing::evaluation_seconds(const PlanRow& row, std::int64_t images) const
 
 std::vector<double> Timing::node_ends(const PlanRow& row) const {
   std::vector<double> ends = trials_.front().trial.node_ends;
-  const StepSeconds& step = *row.step;
-  const double wanted = (step.forward + step.backward) / static_cast<double>(form_of(row).rounds());
+  const double wanted = round_seconds(row);
   const double factor = ends.empty() ? 1 : wanted / ends.back();
   for (double& end : ends) end *= factor;
   return ends;

@@ -57,6 +57,8 @@ class Timing {
   // A step of a row with a rank's part of a batch, including waiting for data.
   train::StepSeconds step_of(const PlanRow& row, std::int64_t rank_images) const;
   train::StepForm form_of(const PlanRow& row) const;
+  // Seconds for a micro-batch on each lane, forward and backward.
+  double round_seconds(const PlanRow& row) const;
   double start_seconds() const;
   double evaluation_seconds(const PlanRow& row, std::int64_t images) const;
   // When each node of a micro-batch ends, in lanes as busy as the row's.

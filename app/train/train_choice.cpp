@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "app/plan/kernel_words.h"
 #include "common/comm/agreement.h"
 #include "common/error.h"
 #include "pipeline/load/loader.h"
@@ -63,6 +64,7 @@ train::TrainOptions train_options(const TrainChoice& o, const Session& session) 
     }
     options.execution.dtype = train::parse_dtype(o.given.dtype);
     options.execution.loss_scale = loss_scale(o.given.loss_scale);
+    options.execution.lanes.kernels = parse_kernel_words(o.given.kernels);
     const std::string& tta = options.run.evaluation.tta;
     if (!tta.empty()) train::find_test_augmentation(tta);  // throws if it is unknown
     train::check_local(options.recipe.local, options.recipe.loss);

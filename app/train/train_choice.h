@@ -25,6 +25,7 @@ struct TrainWords {
   std::string dtype = "f32";
   std::string loss_scale = "auto";
   std::vector<std::string> frozen;     // name patterns of weights that are not trained
+  std::vector<std::string> kernels;    // kernels to impose, LAYER=KERNEL
   std::vector<std::string> lr_scales;  // learning-rate factors, PATTERN=FACTOR
   // Name patterns of weights without decay, or only "none"; empty: not given.
   std::vector<std::string> no_decay;

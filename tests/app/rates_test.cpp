@@ -112,12 +112,14 @@ TEST(RatesTest, DamagedFilesAndNoFolderAreNothingFound) {
 TEST(TrialKey, HoldsWhatTimesDependOn) {
   const auto comm = comm::make_single();
   std::string optimizer = "sgd";
+  train::KernelChoices kernels;
   const auto key = [&](const std::string& config, const train::TrialShape& shape, int threads) {
     train::Job job;
     job.config = config;
     job.recipe.optimizer = optimizer;
     train::ExecutionOptions execution;
     execution.threads.compute = threads;
+    execution.lanes.kernels = kernels;
     return key_of(execution, job, shape, *comm);
   };
   const std::string config =
@@ -141,6 +143,9 @@ TEST(TrialKey, HoldsWhatTimesDependOn) {
   EXPECT_NE(key(config, {.micro_batch = 8, .by_node = true}, 2), first);
   EXPECT_NE(key(config, {.micro_batch = 8}, 4), first);
   EXPECT_NE(key("", {.micro_batch = 8}, 2), first);  // without a cache there is no config
+  kernels["linear forward f32 n8"] = "gemm:jit";
+  EXPECT_NE(key(config, {.micro_batch = 8}, 2), first);
+  kernels.clear();
   optimizer = "lamb";
   EXPECT_NE(key(config, {.micro_batch = 8}, 2), first);
 }

@@ -196,6 +196,100 @@ class Time(Plan):
         self.refused(2, [], "plan", cache, *SMALL)
 
 
+class Kernels(Plan):
+    WORDS = ["--net", "resnet20", "--image-size", "16", "--batch-size", "32", "--micro-batch", "8"]
+
+    def train(self, name, *args, steps=1, **more):
+        """Trains, and gives the kernels in the run's plan.json."""
+        run = self.folder / name
+        self.ok("train", self.cache, "--out", run, "--max-steps", steps, *self.WORDS, *args, **more)
+        return json.loads((run / "plan.json").read_text())["numerics"]["kernels"]
+
+    def a_choice(self):
+        """A layer, and a kernel for it that is not the library's choice."""
+        own = self.train("free")
+        layer = next(name for name in own if name.startswith("conv2d backward-filter") and " r3 " in name)
+        said = self.refused(2, [layer, "'cudnn engine 46'", own[layer]], "train", self.cache, "--out", self.folder / "no", *self.WORDS,
+                            "--kernel", f"{layer}=cudnn engine 46").err  # fmt: skip
+        self.assertFalse((self.folder / "no").exists())
+        others = re.search(r"it has (.*)", said)[1].split(", ")
+        self.assertEqual(others[0], own[layer])
+        return own, layer, others[-1]
+
+    def a_plan(self, folder, *kernels):
+        folder.mkdir(exist_ok=True)
+        file = folder / "plan.toml"
+        file.write_text(f"[train]\nkernel = {json.dumps(kernels)}\n" if kernels else "[train]\n")
+        return file
+
+    def test_are_chosen_and_imposed(self):
+        file = self.folder / "plan.toml"
+        words = [self.cache, *self.WORDS, *QUICK, "--kernels"]
+        report = self.plan(*words, "--write", file)
+        kernels = report["kernels"]
+        self.assertFalse(kernels["kept"])
+        self.assertGreater(len(kernels["layers"]), 10)
+        chosen = {row["layer"]: row["chosen"]["kernel"] for row in kernels["layers"]}
+        other = [f"{row['layer']}={row['chosen']['kernel']}" for row in kernels["layers"] if row["chosen"] != row["own"]]
+        self.assertEqual([flag["value"] for flag in report["flags"] if flag["flag"] == "kernel"], other)
+        for which, sum_of in (("own", "own_seconds"), ("chosen", "seconds")):
+            self.assertAlmostEqual(sum(row[which]["seconds"] for row in kernels["layers"]), kernels[sum_of])
+        self.assertLessEqual(kernels["seconds"], kernels["own_seconds"])
+        self.assertLessEqual(kernels["scratch_bytes"], kernels["room_bytes"])
+        written = tomllib.loads(file.read_text())["train"].get("kernel", [])
+        self.assertEqual([written] if isinstance(written, str) else written, other)
+        self.assertEqual(self.train("run", "--config", file), chosen)
+        again = self.plan(*words)
+        self.assertEqual(again["kernels"], {**kernels, "kept": True, "room_bytes": again["kernels"]["room_bytes"]})
+        self.assertEqual(again["measured_steps"], 0)
+
+    def test_say_how_long_measuring_takes(self):
+        words = ["plan", self.cache, *SMALL, *QUICK, "--kernels"]
+        done = self.ok(*words)
+        self.assertRegex(done.err, r"measuring kernels takes about \d+ s")
+        self.assertRegex(done.out, r"(?m)^kernels of the best row.*measured$")
+        done = self.ok(*words)
+        self.assertNotIn("measuring kernels", done.err)
+        self.assertRegex(done.out, r"(?m)^kernels of the best row.*measured by an earlier plan$")
+        self.refused(2, ["--kernels", "--memory-only"], *words, "--memory-only")
+
+    def test_of_a_plan_are_kept_by_the_run(self):
+        own, layer, kernel = self.a_choice()
+        file = self.a_plan(self.folder / "given", f"{layer}={kernel}")
+        kernels = self.train("run", "--config", file)
+        self.assertEqual(kernels, {**own, layer: kernel})
+        self.assertEqual(self.train("run", "--resume", "auto", steps=2), kernels)
+        self.assertEqual(self.train("run", "--resume", "auto", "--config", file, steps=3), kernels)
+        self.refused(2, ["different arithmetic", layer, kernel], "train", self.cache, "--out", self.folder / "run", "--resume", "auto",
+                     *self.WORDS, "--kernel", f"{layer}={own[layer]}")  # fmt: skip
+        self.assertEqual(self.train("run", "--resume", "auto", "--replan", "--kernel", f"{layer}={own[layer]}", steps=4), own)
+
+    def test_are_those_of_rank_0(self):
+        own, layer, kernel = self.a_choice()
+        before = self.rank_folders(2)
+        self.a_plan(self.folder / "on-0", f"{layer}={kernel}")
+        self.a_plan(self.folder / "on-1")
+        self.assertEqual(self.train("run", "--config", "plan.toml", ranks=2, before=before), {**own, layer: kernel})
+
+    def test_of_layers_that_are_not_there_are_refused(self):
+        layer = "conv2d forward f32 n1"
+        file = self.a_plan(self.folder / "given", f"{layer}=jit:avx2")
+        self.refused(2, [f"'{layer}=jit:avx2'", "--micro-batch", "winnow plan --kernels"], "train", self.cache, "--out",
+                     self.folder / "no", *self.WORDS, "--config", file)  # fmt: skip
+        self.refused(2, ["LAYER=KERNEL"], "train", self.cache, "--out", self.folder / "no", *self.WORDS, "--kernel", "jit:avx2")
+        self.assertFalse((self.folder / "no").exists())
+
+    def test_of_other_stages_are_left_to_them(self):
+        words = ["--local", "greedy", "--stages", "2", "--pipeline"]
+        own = self.train("free", *words, ranks=2)
+        layers = [name for name in own if name.startswith("conv2d backward-filter") and " r3 " in name]
+        said = [self.refused(2, [layer], "train", self.cache, "--out", self.folder / "no", *self.WORDS, *words, "--kernel", f"{layer}=none",
+                             ranks=2).err for layer in (layers[0], layers[-1])]  # fmt: skip
+        given = {layer: re.search(r"it has (.*)", one)[1].split(", ")[-1] for layer, one in zip((layers[0], layers[-1]), said)}
+        file = self.a_plan(self.folder / "given", *(f"{layer}={kernel}" for layer, kernel in given.items()))
+        self.assertEqual(self.train("run", *words, "--config", file, ranks=2), {**own, **given})
+
+
 class Machines(Plan):
     def test_the_table(self):
         words = [self.cache, *SMALL, "--micro-batch", "4", *QUICK, "--hosts", "1,2,4,16", "--network", "1gbit,50us", "--price", "1.2"]

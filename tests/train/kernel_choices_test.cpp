@@ -11,6 +11,7 @@
 #include "train/backend/onednn/onednn.h"
 #include "train/backend/reference/interpret.h"
 #include "train/run/start/kernel_times.h"
+#include "train/run/start/planning.h"
 
 namespace winnow::train::kernel_choices_test {
 namespace {
@@ -136,6 +137,19 @@ TEST(KernelChoicesOfOneDnn, RefuseWhatTheLibraryHasNot) {
                                               HasSubstr(kernels.front()))));
   // A stage of a pipeline gets the choices of the whole net.
   EXPECT_NO_THROW(imposed("conv2d forward f32 n77", "cudnn engine 46"));
+}
+
+TEST(CheckLayers, RefusesThoseThatTheNetDoesNotHave) {
+  const KernelCandidates there{{"conv2d forward f32 n8", {"jit:avx2", "gemm:jit"}},
+                               {"linear forward f32 n8", {"brgemm"}}};
+  EXPECT_NO_THROW(check_layers({}, there));
+  EXPECT_NO_THROW(check_layers({{"linear forward f32 n8", "brgemm"}}, there));
+  EXPECT_THAT(
+      [&] {
+        check_layers({{"linear forward f32 n8", "x"}, {"linear forward f32 n4", "y"}}, there);
+      },
+      ThrowsMessage<UsageError>(HasSubstr("'linear forward f32 n4=y'")));
+  EXPECT_NO_THROW(check_layers({{"linear forward f32 n4", "y"}}, {}));  // it tells none
 }
 
 TEST(MeasureKernels, OfEveryLayerEachInTurn) {

@@ -30,9 +30,28 @@ Job job_of(const char* net, int side_px, std::int64_t batch, std::int64_t micro_
 MemoryNeeds needs_of(const Job& job, bool reproducible = false) {
   ExecutionOptions options;
   options.reproducible = reproducible;
+  options.lanes.threads = 1;
   const auto backend = make_backend("onednn");
   const JobGraphs graphs = graphs_of(job, make_model(job.forward, 1));
-  return memory_needs(options, job, graphs, *backend, 1, true);
+  return memory_needs(options, job, graphs, *backend, true);
+}
+
+TEST(MemoryNeeds, OfImposedKernelsHaveTheirScratchMemory) {
+  const Job job = job_of("resnet20", 32, 64, 32);
+  const auto backend = make_backend("onednn");
+  const JobGraphs graphs = graphs_of(job, make_model(job.forward, 1));
+  ExecutionOptions options;
+  options.lanes.threads = 1;
+  const MemoryNeeds own = memory_needs(options, job, graphs, *backend, true);
+  // Products of unfolded patches come last.
+  for (const auto& [layer, kernels] : backend->candidates_of(graphs.training, {})) {
+    if (kernels.back().starts_with("unfold ")) options.lanes.kernels[layer] = kernels.back();
+  }
+  ASSERT_FALSE(options.lanes.kernels.empty());
+  const MemoryNeeds imposed = memory_needs(options, job, graphs, *backend, true);
+  EXPECT_GE(imposed.lane.scratch, std::size_t{32} * 32 * 32 * 9 * 16 * sizeof(float));
+  EXPECT_GT(imposed.lane.scratch, own.lane.scratch);
+  EXPECT_EQ(imposed.evaluation.lane.scratch, own.evaluation.lane.scratch);
 }
 
 // 64 lanes of ResNet-50 at 224 x 224 would take some 400 GB.

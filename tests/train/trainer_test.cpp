@@ -537,7 +537,7 @@ TEST_F(Trainer, RefusesWhatABackendCannotDoBeforeAnythingIsWritten) {
   EXPECT_EQ(refusal_of(o, *make_reference_backend()), "tf32 exists on cards only: use f32");
   const auto deferred = make_deferred_backend(std::make_shared<DeferredState>());
   o = options("run", 1);
-  o.execution.lane_threads = 2;
+  o.execution.lanes.threads = 2;
   EXPECT_TRUE(refusal_of(o, *deferred).ends_with("leave out --lane-threads"));
   o = options("run", 1);
   o.execution.dtype = DType::kF16;

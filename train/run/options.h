@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <string>
 
@@ -81,12 +82,18 @@ struct AllReduceOptions {
   std::size_t bucket_bytes = 0;
 };
 
+// How each lane (replica of the program) computes.
+struct LaneOptions {
+  int threads = 0;  // threads of each lane; 0: as choose_lane_threads() chooses
+  // Kernels to impose, by layer: KernelChoices of train/backend. The library chooses for others.
+  std::map<std::string, std::string> kernels{};
+};
+
 struct ExecutionOptions {
   std::string backend = "onednn";
   DType dtype = DType::kF32;
   ThreadPlan threads;
-  // Threads of each lane (replica of the program); 0: as choose_lane_threads() chooses.
-  int lane_threads = 0;
+  LaneOptions lanes;
   // Bitwise equal weights for any number of ranks and lanes (program replicas) and any all-reduce
   // algorithm.
   bool reproducible = false;

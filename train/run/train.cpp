@@ -445,6 +445,12 @@ class Trainer {
   StepSpeed speed_;
 };
 
+// Throws UsageError: a kernel was asked for that is for no layer of `graph`, the whole net's.
+void check_kernels(const ExecutionOptions& execution, const Graph& graph, Backend& backend) {
+  if (execution.lanes.kernels.empty()) return;
+  check_layers(execution.lanes.kernels, backend.candidates_of(graph, {.compute = execution.dtype}));
+}
+
 // Implementation of train() for a given backend.
 TrainResult train_on(Backend& backend, TrainOptions options, comm::Communicator& comm,
                      const ProgressSink& progress, const Note& note, health::Board& board) {
@@ -463,6 +469,7 @@ TrainResult train_on(Backend& backend, TrainOptions options, comm::Communicator&
   std::optional<std::string> useless_norm;
   on_all(comm, [&] {
     useless_norm = check_norm_groups(graphs.training, job.setup.net.name, directory.goes_on());
+    check_kernels(options.execution, graphs.training, backend);
   });
   const RunPlan* const in_force = stored && !run.replan ? &*stored : nullptr;
   const int stage = job.ranks.stage_of(comm.rank());

@@ -86,8 +86,11 @@ void choose_all_reduces(RunPlan& plan, const ExecutionOptions& options, const Gr
   comm::on_all(comm, [&] {
     if (comm.rank() != 0) return;
     if (options.all_reduce.bucket_bytes == 0) {
-      const std::vector<double> node_ends = measure_node_ends(
-          backend, graph, {.compute = plan.numerics.dtype, .threads = plan.numerics.lane_threads});
+      const std::vector<double> node_ends =
+          measure_node_ends(backend, graph,
+                            {.compute = plan.numerics.dtype,
+                             .threads = plan.numerics.lane_threads,
+                             .choices = &plan.numerics.kernels});
       layout.bucket_bytes =
           choose_bucket_bytes(graph, plan.numerics.sums, node_ends,
                               [&](std::size_t count) { return fastest.seconds(count); });

@@ -78,7 +78,8 @@ bool has_samples(const Job& job, Split split) {
 }  // namespace
 
 MemoryNeeds memory_needs(const ExecutionOptions& options, const Job& job, const JobGraphs& graphs,
-                         Backend& backend, int lane_threads, bool writes) {
+                         Backend& backend, bool writes) {
+  const LaneOptions& lanes = options.lanes;
   const pipeline::Geometry geometry = geometry_of(job.setup);
   const auto image = static_cast<std::size_t>(geometry.height_px) *
                      static_cast<std::size_t>(geometry.width_px) *
@@ -98,7 +99,9 @@ MemoryNeeds memory_needs(const ExecutionOptions& options, const Job& job, const 
     needs.evaluation.before_saving = has_samples(job, Split::kVal);
   }
   if (backend.is_on_cpu()) {
-    const MemoryUse training = backend.memory_of(graphs.training, {options.dtype, lane_threads});
+    const MemoryUse training = backend.memory_of(
+        graphs.training,
+        {.compute = options.dtype, .threads = lanes.threads, .choices = &lanes.kernels});
     needs.packed = block(training.shared_bytes);
     needs.lane.values = lane_of(training).values;
     needs.lane.scratch = lane_of(training).scratch;
@@ -106,7 +109,7 @@ MemoryNeeds memory_needs(const ExecutionOptions& options, const Job& job, const 
   if (backend.is_on_cpu() && evaluates) {
     const MemoryUse inference = backend.memory_of(
         graphs.inference,
-        {options.dtype, options.reproducible ? lane_threads : options.threads.compute});
+        {options.dtype, options.reproducible ? lanes.threads : options.threads.compute});
     needs.evaluation.packed = block(inference.shared_bytes);
     needs.evaluation.lane.values += lane_of(inference).values;
     needs.evaluation.lane.scratch = lane_of(inference).scratch;

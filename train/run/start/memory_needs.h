@@ -12,10 +12,10 @@ namespace winnow::train {
 
 // Estimates the memory of `job` on this rank, before weights are allocated. Chooses kernels, but
 // does not keep the estimated memory. On a GPU, only host memory counts.
-// lane_threads  Threads of each lane (parallel replica of the program).
-// writes        Whether this rank writes checkpoints.
+// options  Its lanes (parallel replicas of the program) have at least one thread each.
+// writes   Whether this rank writes checkpoints.
 MemoryNeeds memory_needs(const ExecutionOptions& options, const Job& job, const JobGraphs& graphs,
-                         Backend& backend, int lane_threads, bool writes);
+                         Backend& backend, bool writes);
 
 // Returns the memory limit of this rank in bytes, including what it already holds. It is an equal
 // share of what the machine and the control group have left, for `local_ranks` ranks on this

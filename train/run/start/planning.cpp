@@ -24,7 +24,7 @@ constexpr int kBatchesAhead = 2;
 int agree_on_lane_threads(const ExecutionOptions& options, const BatchLayout& batches,
                           const RunPlan* stored, comm::Communicator& comm) {
   int threads = choose_lane_threads(
-      options.lane_threads, stored != nullptr ? stored->numerics.lane_threads : 0,
+      options.lanes.threads, stored != nullptr ? stored->numerics.lane_threads : 0,
       options.reproducible, options.threads.compute, batches.micro_batches());
   comm.broadcast(std::as_writable_bytes(std::span(&threads, 1)), 0);
   return threads;
@@ -38,12 +38,35 @@ std::vector<std::uint64_t> gather(std::uint64_t mine, comm::Communicator& comm) 
   return all;
 }
 
-// Kernels that a run which goes on imposes: those it began with, where they are of this library on
-// such a processor. Where they are not, compare_plans() says what differs.
-KernelChoices kernels_to_impose(const Numerics& stored, const Numerics& now) {
-  const bool has_them = stored.backend == now.backend && stored.library == now.library &&
-                        stored.instruction_set == now.instruction_set;
-  return has_them ? stored.kernels : KernelChoices{};
+// Kernels to impose: those asked for, and those that a resumed run began with, if they are of this
+// library on such a processor. If they are not, compare_plans() says what differs.
+KernelChoices kernels_to_impose(const KernelChoices& asked, const RunPlan* stored,
+                                const Numerics& now) {
+  KernelChoices kernels = asked;
+  if (stored == nullptr) return kernels;
+  const Numerics& then = stored->numerics;
+  if (then.backend == now.backend && then.library == now.library &&
+      then.instruction_set == now.instruction_set) {
+    kernels.insert(then.kernels.begin(), then.kernels.end());
+  }
+  return kernels;
+}
+
+// Kernels as text, to be sent to other ranks.
+std::string to_lines(const KernelChoices& kernels) {
+  std::string lines;
+  for (const auto& [layer, kernel] : kernels) lines += layer + "\t" + kernel + "\n";
+  return lines;
+}
+
+KernelChoices from_lines(const std::string& lines) {
+  KernelChoices kernels;
+  std::istringstream in(lines);
+  std::string kernel;
+  for (std::string layer; std::getline(in, layer, '\t') && std::getline(in, kernel);) {
+    kernels.emplace(layer, kernel);
+  }
+  return kernels;
 }
 
 // The plan that each rank would propose if it were rank 0, with its own lanes.
@@ -97,10 +120,10 @@ MemoryFit fit_with_heads(const Job& job, const MemoryNeeds& needs, std::size_t a
 // `planned`.
 void fit_rank(const ExecutionOptions& options, const Job& job, const JobGraphs& graphs,
               Backend& backend, const comm::Communicator& comm, PlannedRun& planned) {
-  const int threads = planned.plan.numerics.lane_threads;
-  const WishedRank wished = wish_for_rank(options, job, backend, threads, comm.size());
+  const WishedRank wished =
+      wish_for_rank(options, job, backend, options.lanes.threads, comm.size());
   const int lanes = wished.memory.lanes;
-  const MemoryNeeds needs = memory_needs(options, job, graphs, backend, threads, comm.rank() == 0);
+  const MemoryNeeds needs = memory_needs(options, job, graphs, backend, comm.rank() == 0);
   planned.evaluation_threads = wished.evaluation_threads;
   planned.memory = fit_with_heads(job, needs, planned.available, wished.memory);
   const int fitting = planned.memory.lanes;
@@ -140,14 +163,8 @@ std::vector<RankLayout> lay_out_ranks(const ExecutionOptions& options, const Job
 
 // Stages have layers of their own.
 void add_kernels_of_others(KernelChoices& kernels, comm::Communicator& comm) {
-  std::string own;
-  for (const auto& [layer, kernel] : kernels) own += layer + "\t" + kernel + "\n";
-  for (const std::string& lines : comm::all_gather(comm, own)) {
-    std::istringstream in(lines);
-    std::string kernel;
-    for (std::string layer; std::getline(in, layer, '\t') && std::getline(in, kernel);) {
-      kernels.emplace(layer, kernel);
-    }
+  for (const std::string& lines : comm::all_gather(comm, to_lines(kernels))) {
+    kernels.merge(from_lines(lines));
   }
 }
 
@@ -179,10 +196,21 @@ void check_execution(const ExecutionOptions& options, const Backend& backend) {
   }
   if (backend.is_on_cpu()) {
     check_cpu_dtype(options.dtype);
-  } else if (options.lane_threads > 0) {
-    throw UsageError("lanes of " + std::to_string(options.lane_threads) +
+  } else if (options.lanes.threads > 0) {
+    throw UsageError("lanes of " + std::to_string(options.lanes.threads) +
                      " threads are for CPU backends: " + std::string(backend.name()) +
                      " has none, leave out --lane-threads");
+  }
+}
+
+void check_layers(const KernelChoices& asked, const KernelCandidates& there) {
+  if (there.empty()) return;
+  for (const auto& [layer, kernel] : asked) {
+    if (there.contains(layer)) continue;
+    throw UsageError(
+        "--kernel '" + layer + "=" + kernel +
+        "' is for a layer that this training does not have: another net, --image-size, "
+        "--micro-batch or --dtype has others; plan again with winnow plan --kernels");
   }
 }
 
@@ -205,7 +233,12 @@ PlannedRun plan_run(const ExecutionOptions& options, const Job& job, const JobGr
                      .loss_scale = options.loss_scale,
                      .memory = {},
                      .available = memory_for_rank(comm.local_size(), options.memory_bytes)};
-  on_all(comm, [&] { fit_rank(options, job, graphs, backend, comm, planned); });
+  Numerics& numerics = planned.plan.numerics;
+  numerics.kernels = from_lines(comm::broadcast_text(
+      comm, to_lines(kernels_to_impose(options.lanes.kernels, stored, numerics))));
+  ExecutionOptions agreed = options;
+  agreed.lanes = {lane_threads, numerics.kernels};
+  on_all(comm, [&] { fit_rank(agreed, job, graphs, backend, comm, planned); });
   if (job.ranks.is_pipeline()) planned.plan.layout.stage_ranks = job.ranks.ranks;
   planned.plan.layout.ranks = lay_out_ranks(options, job, planned.plan, planned.memory, comm);
   choose_all_reduces(planned.plan, options, graphs.training, backend, stored, comm);
@@ -216,9 +249,6 @@ PlannedRun plan_run(const ExecutionOptions& options, const Job& job, const JobGr
       gather(digest_of_transfers(planned.execution.transfers), comm);
   planned.plan.layout.transfers = to_hex(xxh3_64(std::as_bytes(std::span(digests))));
   planned.plan.step = planned.execution.tasks;
-  if (stored != nullptr) {
-    planned.plan.numerics.kernels = kernels_to_impose(stored->numerics, planned.plan.numerics);
-  }
   return planned;
 }
 

@@ -32,6 +32,13 @@ Sums sums_of(const ExecutionOptions& options);
 // Checks that `backend` supports the options. Throws UsageError if it does not.
 void check_execution(const ExecutionOptions& options, const Backend& backend);
 
+// Checks that the net has the layers for which kernels are to be imposed (LaneOptions).
+// there   The kernels of all layers of the whole net; empty: the backend does not report them, and
+//         nothing is checked.
+// Throws  UsageError that names a layer that the net does not have. Kernels that a layer does not
+//         have are refused when it is planned.
+void check_layers(const KernelChoices& asked, const KernelCandidates& there);
+
 // The lanes (program replicas), threads and batches that a rank would use if memory were unlimited.
 struct WishedRank {
   MemoryFit memory{};
@@ -47,8 +54,10 @@ WishedRank wish_for_rank(const ExecutionOptions& options, const Job& job, const 
 
 // Plans the run. Collective: rank 0 decides what must be equal on all ranks; each rank contributes
 // as many lanes (replicas of the program) as its cores and memory allow.
-// stored  The plan of a resumed run, if its choices still apply; else nullptr.
-// Throws  UsageError: not enough memory on some rank.
+// Kernels  Imposes those that rank 0 was asked for and those of `stored`, except for layers that
+//          `graphs` does not have, such as those of other stages of a pipeline.
+// stored   The plan of a resumed run, if its choices still apply; else nullptr.
+// Throws   UsageError: not enough memory on some rank; a kernel that the library does not have.
 PlannedRun plan_run(const ExecutionOptions& options, const Job& job, const JobGraphs& graphs,
                     Backend& backend, const RunPlan* stored, comm::Communicator& comm);
 

@@ -163,7 +163,7 @@ Trial try_steps(const ExecutionOptions& options, const Job& whole, const TrialSh
                                    shape.micro_batch * shape.micro_batches * comm.size(),
                                    comm.rank(), comm.size());
   ExecutionOptions execution = options;
-  execution.lane_threads = backend.is_on_cpu() ? shape.lane_threads : 0;
+  execution.lanes.threads = backend.is_on_cpu() ? shape.lane_threads : 0;
   const MachineLoad load;
   const auto begin = Clock::now();
   Model model = outline_model(job.forward, {}, comm);
@@ -172,7 +172,9 @@ Trial try_steps(const ExecutionOptions& options, const Job& whole, const TrialSh
   Trial trial;
   if (shape.by_node) {
     trial.node_ends = measure_node_ends(backend, graphs.training,
-                                        {.compute = options.dtype, .threads = shape.lane_threads});
+                                        {.compute = options.dtype,
+                                         .threads = shape.lane_threads,
+                                         .choices = &planned.plan.numerics.kernels});
   }
   const auto measured = Clock::now();
   const std::unique_ptr<Engine> engine =
