@@ -102,6 +102,143 @@ TEST(PlanTables, EveryNumberOfTheJsonIsTheTables) {
   EXPECT_THAT(text, HasSubstr("flags: --net resnet20 --micro-batch 32"));
 }
 
+// "12.5 ms" and such as seconds, at `at` and after; moves `at` behind it.
+double seconds_at(const std::vector<std::string>& line, std::size_t& at) {
+  const double number = std::stod(line.at(at));
+  const std::string& unit = line.at(at + 1);
+  at += 2;
+  const double seconds = unit.starts_with("ms")     ? 1e-3
+                         : unit.starts_with("min")  ? 60
+                         : unit.starts_with("h")    ? 3600
+                         : unit.starts_with("days") ? 86'400
+                                                    : 1;
+  return number * seconds;
+}
+
+// A duration is printed with a tenth of its unit, or a hundredth of a second.
+void expect_duration(double printed, double seconds) {
+  EXPECT_NEAR(printed, seconds, seconds >= 48 * 3600 ? 4321 : 0.0501 * seconds) << seconds;
+}
+
+TEST(PlanTables, EveryNumberOfMachinesIsTheTables) {
+  PlanReport of = report();
+  PlanHosts one{.hosts = 1, .step = train::StepSeconds{.forward = 1.25}};
+  one.images_per_second = 102.4;
+  one.all_reduce_seconds = 0.0456;
+  one.run_seconds = 345'678;
+  one.price = 115.23;
+  one.parameter_servers = 3;
+  PlanHosts four{.hosts = 4, .step = train::StepSeconds{.forward = 0.3125, .ranks = 0.0987}};
+  four.images_per_second = 311.3;
+  four.efficiency = 0.76;
+  four.lemma_efficiency = 0.786;
+  four.all_reduce_seconds = 0.1987;
+  four.run_seconds = 7000;
+  of.scaling = PlanScaling{.network = {.source = "a file",
+                                       .bytes_per_second = 1.25e8,
+                                       .latency_seconds = 47.5e-6,
+                                       .hiding_bytes_per_second = 3e8,
+                                       .hiding_hosts = 4},
+                           .wished_efficiency = 0.8,
+                           .overhead = 0.1,
+                           .most = 3,
+                           .needed_overhead = 0.0909,
+                           .rows = {one, four},
+                           .knee = 1};
+  const std::string text = tables_of(of);
+  const auto json = nlohmann::ordered_json::parse(json_of(of).dump())["scaling"];
+  for (const char* part :
+       {"by a file (1.00 Gbit/s, 47.5 us)", "R_O = 0.1000", "80 % allow 3 machines",
+        "; 4 need R_O = 0.09090", "on 4 machines 2.40 Gbit/s would hide"}) {
+    EXPECT_THAT(text, HasSubstr(part));
+  }
+  EXPECT_EQ(json["network"]["bytes_per_second"], 1.25e8);
+  EXPECT_EQ(json["network"]["latency_s"], 47.5e-6);
+  EXPECT_EQ(json["overhead"], 0.1);
+  EXPECT_EQ(json["wished_efficiency"], 0.8);
+  EXPECT_EQ(json["most_machines"], 3);
+  EXPECT_EQ(json["needed_overhead"], 0.0909);
+  EXPECT_EQ(json["hiding_bytes_per_second"], 3e8);
+  EXPECT_EQ(json["hiding_hosts"], 4);
+  EXPECT_EQ(json["knee"], 1);
+  EXPECT_THAT(text, HasSubstr("*      4"));
+  const auto rows = table(text, "machines with one rank each", 2);
+  ASSERT_EQ(rows.size(), 2u);
+  for (std::size_t i = 0; i < 2; ++i) {
+    const auto& row = json["rows"][i];
+    std::size_t at = 0;
+    EXPECT_EQ(rows[i][at++], std::to_string(row["hosts"].get<int>()));
+    EXPECT_NEAR(std::stod(rows[i][at++]), row["images_per_second"].get<double>(), 0.0501);
+    expect_duration(seconds_at(rows[i], at), row["step"]["total_s"]);
+    expect_duration(seconds_at(rows[i], at), row["all_reduce_s"]);
+    expect_duration(seconds_at(rows[i], at), row["step"]["ranks_s"]);
+    EXPECT_NEAR(std::stod(rows[i][at++]), 100 * row["efficiency"].get<double>(), 0.0501);
+    EXPECT_NEAR(std::stod(rows[i][at++]), 100 * row["lemma_efficiency"].get<double>(), 0.0501);
+    expect_duration(seconds_at(rows[i], at), row["run_s"]);
+    if (row["price"].is_null()) {
+      EXPECT_EQ(rows[i][at++], "-");
+    } else {
+      EXPECT_NEAR(std::stod(rows[i][at++]), row["price"].get<double>(), 0.00501);
+    }
+    EXPECT_EQ(rows[i][at++], std::to_string(row["parameter_servers"].get<int>()));
+    EXPECT_EQ(at, rows[i].size());
+  }
+}
+
+TEST(PlanTables, EveryNumberOfBatchesAndOfTheRunIsTheTables) {
+  PlanReport of = report();
+  of.target = PlanTarget{.target = "top1=0.9",
+                         .fit = {.least_steps = 400,
+                                 .least_examples = 300'000,
+                                 .steps_range = {350, 450},
+                                 .examples_range = {250'000, 350'000}},
+                         .critical_batch = 750,
+                         .rows = {{.batch = 128,
+                                   .steps = 2743.75,
+                                   .steps_range = {2500, 3000},
+                                   .seconds = 6000.0,
+                                   .price = 2.75},
+                                  {.batch = 512, .steps = 985.9, .steps_range = {900, 1100}}}};
+  const std::string text = tables_of(of);
+  const auto whole = nlohmann::ordered_json::parse(json_of(of).dump());
+  const auto& json = whole["target"];
+  EXPECT_THAT(text, HasSubstr("S_min 400 (350 to 450) + E_min 300000 (250000 to 350000) / B"));
+  EXPECT_THAT(text, HasSubstr("E_min / S_min = 750"));
+  EXPECT_EQ(json["least_steps"], 400);
+  EXPECT_EQ(json["least_steps_range"], (nlohmann::ordered_json{350.0, 450.0}));
+  EXPECT_EQ(json["least_examples"], 300'000);
+  EXPECT_EQ(json["least_examples_range"], (nlohmann::ordered_json{250'000.0, 350'000.0}));
+  EXPECT_EQ(json["critical_batch"], 750);
+  const auto rows =
+      table(text.substr(text.find("steps to top1")), "critical batch", json["rows"].size());
+  ASSERT_EQ(rows.size(), 2u);
+  for (std::size_t i = 0; i < 2; ++i) {
+    const auto& row = json["rows"][i];
+    EXPECT_EQ(rows[i][0], std::to_string(row["batch"].get<int>()));
+    EXPECT_EQ(std::stol(rows[i][1]), std::lround(row["steps"].get<double>()));
+    EXPECT_EQ(std::stol(rows[i][2]), std::lround(row["steps_range"][0].get<double>()));
+    EXPECT_EQ(std::stol(rows[i][4]), std::lround(row["steps_range"][1].get<double>()));
+    if (row["seconds"].is_null()) {
+      EXPECT_EQ(rows[i][5], "-");
+    } else {
+      std::size_t at = 5;
+      expect_duration(seconds_at(rows[i], at), row["seconds"]);
+      EXPECT_NEAR(std::stod(rows[i][at]), row["price"].get<double>(), 0.00501);
+    }
+  }
+  const auto& time = whole["time"];
+  EXPECT_THAT(text, HasSubstr("an epoch: 8.0 min of steps, 20.00 s of evaluation, 100.0 ms of "
+                              "checkpoints\nthe run: 10 epochs and 1.50 s to start, 1.4 h (1.3 h "
+                              "to 1.4 h)"));
+  EXPECT_EQ(time["steps_s"]["value"], 480);
+  EXPECT_EQ(time["evaluation_s"]["value"], 20);
+  EXPECT_EQ(time["checkpoint_s"]["value"], 0.1);
+  EXPECT_EQ(time["epochs"], 10);
+  EXPECT_EQ(time["start_s"]["value"], 1.5);
+  EXPECT_EQ(time["run_s"]["value"], 1.5 + 10 * 500.1);
+  EXPECT_EQ(time["run_range_s"], (nlohmann::ordered_json{4800.0, 5200.0}));
+}
+
 TEST(PlanTables, PartsAddUpToThePeak) {
   const auto json = nlohmann::ordered_json::parse(json_of(report()).dump());
   for (const auto& row : json["rows"]) {
