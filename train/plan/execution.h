@@ -17,56 +17,61 @@
 
 namespace winnow::train {
 
-// The trainer's own numbers after the gradients, for each micro-batch.
+// The tail: the trainer's own numbers, which are summed together with the gradients. There is one
+// set for each micro-batch.
 enum StepTail : std::size_t { kLoss, kWeight, kCorrect, kSamples, kStop, kTailCount };
 inline constexpr std::array<const char*, kTailCount> kStepTailNames{"loss", "weight", "correct",
                                                                     "samples", "stop"};
-// After them, two numbers for each local head.
+// Two more numbers for each local head (auxiliary classifier), after those of StepTail.
 enum HeadTail : std::size_t { kHeadLoss, kHeadCorrect, kHeadTailCount };
 
-// All numbers after the gradients of a graph, and their names. Pure.
+// Number of elements of a graph's tail (numbers summed after the gradients), and their names. Pure.
 std::size_t tail_count(const Graph& graph);
 std::vector<std::string> tail_names(const Graph& graph);
 
-// The values of a micro-batch that a stage of a pipeline receives and sends; 0: none.
+// Sizes of the values that a stage of a pipeline receives and sends for each micro-batch; 0: none.
 struct HandedValues {
-  std::size_t in = 0;                  // number of elements of its input "pixels"
-  std::size_t out = 0;                 // number of elements of its output of kind kValue
-  std::size_t made_after = 0;          // number of nodes until that output is computed
-  comm::Wire wire = comm::Wire::kF32;  // the values' type, so messages are exact
+  std::size_t in = 0;   // number of received elements, which become the stage's input "pixels"
+  std::size_t out = 0;  // number of sent elements: the stage's output of kind kValue
+  std::size_t made_after = 0;  // number of nodes until the sent output is computed
+  // Element type of messages: that of the values, so nothing is rounded.
+  comm::Wire wire = comm::Wire::kF32;
 };
 
-// The work of one rank in each step: created once, from the run's plan.
+// The work of one rank in each step. Created once, from the run's plan.
 struct Execution {
   GradientLayout gradients{};
   std::vector<Exchange> exchanges{};
   StepTasks tasks{};
   SumTransfers transfers{};
-  std::vector<int> micro_batches{};      // for each lane
-  std::int64_t total_micro_batches = 1;  // V, over all lanes of all ranks
-  std::int64_t first_micro_batch = 0;    // index of this rank's first one in the batch
+  std::vector<int> micro_batches{};  // number of micro-batches of each lane (program replica)
+  // V: number of micro-batches of a global batch, over all ranks.
+  std::int64_t total_micro_batches = 1;
+  std::int64_t first_micro_batch = 0;  // index of this rank's first micro-batch in the global batch
   int evaluation_lanes = 1;
-  int batches_ahead = 1;  // number that the loader prepares
+  int batches_ahead = 1;  // number of batches that the loader prepares in advance
   Sums sums = Sums::kFloats;
-  std::uint32_t group = 0;  // group of its all-reduces, see comm::Collective
-  HandOvers hand_overs{};   // between stages of a pipeline
+  // Identifies the ranks that take part in the all-reduces, see comm::Collective.
+  std::uint32_t group = 0;
+  HandOvers hand_overs{};  // messages between stages of a pipeline
   HandedValues handed{};
 };
 
-// Element count of each bucket's all-reduce. bf16 messages do not include the tail. Pure.
+// Returns the number of elements of each bucket's all-reduce. Messages in bf16 do not include the
+// tail (the trainer's numbers after the gradients). Pure.
 std::vector<std::size_t> bucket_counts(const GradientLayout& gradients, Sums sums);
 
-// The schedule for an all-reduce of `count` elements. Pure.
+// Returns the all-reduce algorithm (schedule) for `count` elements. Pure.
 SizedSchedule schedule_of(const Layout& layout, std::size_t count);
 
-// The work of rank `placement.rank` according to `plan`. Pure.
+// Returns the work of rank `placement.rank` according to `plan`. Pure.
 // graph         Differentiated.
-// asynchronous  Its programs do not run on the CPU.
+// asynchronous  Programs do not run on the CPU.
 // Throws        UsageError: an unknown schedule, or invalid options for it.
 Execution plan_execution(const RunPlan& plan, const Graph& graph, const comm::Placement& placement,
                          bool asynchronous);
 
-// XXH3-64 of all transfers of a rank.
+// Returns the XXH3-64 of all transfers of a rank.
 std::uint64_t digest_of_transfers(const SumTransfers& transfers);
 
 }  // namespace winnow::train

@@ -11,18 +11,19 @@
 
 namespace winnow::train {
 
-// Bytes of an element in an all-reduce.
+// Bytes of one element in the messages of an all-reduce.
 std::size_t message_bytes(Sums sums) noexcept;
 
-// The fastest schedules for one network, by the size of an all-reduce. Sizes up to the same power
-// of two share one.
+// Finds the fastest all-reduce algorithm (schedule) for a network, by size. Sizes up to the same
+// power of two get the same one.
 class FastestSchedules {
  public:
-  // `node_of`: the machine of each rank. `without`: a schedule that is not available.
+  // node_of  The machine of each rank.
+  // without  Name of a schedule that is not available.
   FastestSchedules(const comm::NetworkModel& network, std::span<const int> node_of,
                    std::size_t element_bytes, std::string_view without);
 
-  // For an all-reduce of `count` elements.
+  // Returns the fastest schedule for an all-reduce of `count` elements.
   const comm::ScheduleChoice& of(std::size_t count);
   double seconds(std::size_t count);
 
@@ -35,8 +36,9 @@ class FastestSchedules {
   std::vector<int> node_of_;
   std::size_t element_bytes_;
   std::string_view without_;
-  std::map<std::size_t, comm::ScheduleChoice> choices_;  // by the largest number of elements
-  std::map<std::size_t, double> seconds_;                // by elements
+  // Chosen schedules, by the largest number of elements.
+  std::map<std::size_t, comm::ScheduleChoice> choices_;
+  std::map<std::size_t, double> seconds_;  // estimated seconds, by the number of elements
 };
 
 }  // namespace winnow::train

@@ -8,30 +8,31 @@
 
 namespace winnow::train {
 
-// The ranks that compute each stage of a net. A stage has consecutive ranks. Without a pipeline,
-// one stage has all ranks. Pure.
+// The ranks that compute each stage of a net, in pipeline parallelism. A stage has consecutive
+// ranks. Without a pipeline, one stage has all ranks. Pure.
 struct RankStages {
-  std::vector<int> ranks{1};  // number of ranks of each stage, at least one
+  std::vector<int> ranks{1};  // number of ranks of each stage; at least one stage
 
   bool is_pipeline() const noexcept { return ranks.size() > 1; }
   int count() const noexcept { return static_cast<int>(ranks.size()); }
   int total() const noexcept;
-  int stage_of(int rank) const noexcept;  // from 0
+  int stage_of(int rank) const noexcept;  // stage of a rank, from 0
   int first_rank(int stage) const noexcept;
-  std::vector<int> members(int stage) const;  // ascending
-  RankOf place_of(int rank) const noexcept;   // among the ranks of its stage
+  std::vector<int> members(int stage) const;  // ranks of a stage, ascending
+  // Index of a rank among those of its stage, and their number.
+  RankOf place_of(int rank) const noexcept;
 };
 
-// The stages of a plan's ranks.
+// Returns the stages of the ranks in a plan's layout.
 RankStages stages_of(const Layout& layout);
 
-// Distributes `ranks` ranks over stages of these costs, so that the costliest rank is as cheap as
-// possible. Among equal stages, the first gets a rank.
-// Throws UsageError: fewer ranks than stages.
+// Distributes `ranks` ranks over the stages so that the costliest rank is as cheap as possible.
+// `costs`: cost of each stage. In a tie, the first stage gets the rank.
+// Throws  UsageError: fewer ranks than stages.
 RankStages spread_ranks(const std::vector<double>& costs, int ranks);
 
-// A micro-batch of this rank, counted from 0, whose values at a border are sent to a rank of the
-// next stage, or received from a rank of the stage before.
+// A message between two stages of a pipeline: the values of one micro-batch of this rank, counted
+// from 0. It goes to a rank of the next stage, or comes from a rank of the stage before.
 struct HandOver {
   int micro_batch = 0;
   int peer = 0;
@@ -39,8 +40,9 @@ struct HandOver {
   friend bool operator==(const HandOver&, const HandOver&) = default;
 };
 
-// All hand-overs of a rank in a step. Both ends of a link list its messages in the same order: that
-// in which the sender's lanes get to them.
+// All messages between stages that a rank receives and sends in a step. Sender and receiver list
+// the messages between them in the same order, in which the sender's lanes (program replicas)
+// compute them.
 struct HandOvers {
   std::vector<HandOver> receives{};
   std::vector<HandOver> sends{};

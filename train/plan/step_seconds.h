@@ -5,36 +5,36 @@
 
 namespace winnow::train {
 
-// Seconds of a step of one rank, by what they are spent on. They sum to the whole step.
+// Seconds of a step of one rank, divided by purpose. The parts sum to the whole step.
 struct StepSeconds {
-  double forward = 0;  // including the loss
+  double forward = 0;  // forward pass, including the loss
   double backward = 0;
-  double sums = 0;    // sums of gradients over micro-batches and lanes
-  double update = 0;  // update of weights, and packing them for kernels
-  double data = 0;    // waiting for a batch
+  double sums = 0;    // summing gradients over micro-batches and lanes (program replicas)
+  double update = 0;  // update of the weights, and packing them for kernels
+  double data = 0;    // waiting for a batch to be loaded
   double ranks = 0;   // waiting for other ranks
-  double idle = 0;    // lanes waiting for each other
+  double idle = 0;    // lanes (program replicas) waiting for each other
 
   double total() const noexcept { return forward + backward + sums + update + data + ranks + idle; }
   StepSeconds& operator+=(const StepSeconds& other) noexcept;
   StepSeconds operator*(double factor) const noexcept;
 };
 
-// The median step by total time. `steps` must not be empty.
+// Returns the median step, by total time. `steps` must not be empty.
 StepSeconds median_step(std::span<const StepSeconds> steps);
 
-// The shape of a rank's step.
+// Size of a rank's step.
 struct StepForm {
   std::int64_t micro_batch = 1;
-  std::int64_t micro_batches = 1;  // number that the rank computes
+  std::int64_t micro_batches = 1;  // number of micro-batches that the rank computes
   int lanes = 1;
 
-  // Number of micro-batches that the busiest lane computes one after the other.
+  // Number of micro-batches that the busiest lane (program replica) computes one after the other.
   std::int64_t rounds() const noexcept { return (micro_batches + lanes - 1) / lanes; }
 };
 
-// Estimates the time of a step of form `wanted`, from one of form `measured` that took `seconds`.
-// Pure.
+// Estimates the time of a step of form `wanted`, from a step of form `measured` that took
+// `seconds`. Pure.
 // forward, backward, idle  Proportional to rounds and to samples.
 // sums                     Proportional to rounds.
 // update, ranks, data      Unchanged.
