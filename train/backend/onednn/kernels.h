@@ -29,7 +29,8 @@
 //               without contraction to fused multiply-adds.
 namespace winnow::train::kernels {
 
-// The rows of a tensor are summed in at most this many parts, whose sums are then added in order.
+// Largest number of parts into which the rows of a tensor are divided for sums. The sums of the
+// parts are then added in order.
 inline constexpr int kParts = 128;
 inline constexpr int kLanes = 16;
 
@@ -39,26 +40,30 @@ struct Normalize {
   Element type;
   void* y;
   std::int64_t count;  // rows * channels
-  const float* table;  // `pattern` factors, then `pattern` offsets
-  int pattern;         // a multiple of both the channels and kLanes
+  const float* table;  // `pattern` factors, then as many offsets
+  // Length of the repeated pattern: a multiple of both the number of channels and kLanes.
+  int pattern;
 };
 
-// NormMemory::coefficients: mean, factor and offset with y = (x - mean) * factor + offset, each
-// padded to a multiple of kLanes channels. The forward writes them. From them the backward
-// recomputes y with the same bits, and so knows where the ReLU was open without reading y.
+// Layout of NormMemory::coefficients: mean, factor and offset with y = (x - mean) * factor +
+// offset, each padded to a multiple of kLanes channels. The forward pass writes them. The backward
+// pass computes y from them with the same bits, so it knows where the ReLU was active without
+// reading y.
 std::int64_t batch_norm_coefficients(std::int64_t channels) noexcept;   // in floats
 std::int64_t batch_norm_scratch_bytes(std::int64_t channels) noexcept;  // for forward or backward
 
-// The kernels of one instruction set. All outputs are assigned. At most `threads` threads work.
+// The kernels of one instruction set. Outputs are assigned, never accumulated. At most `threads`
+// threads work.
 struct Table {
-  const char* name;  // the instruction set it was compiled for
+  const char* name;  // instruction set for which the kernels were compiled
   void (*convert)(const Convert&, int threads);
   void (*normalize)(const Normalize&, int threads);
   void (*batch_norm)(const BatchNorm&, int threads);
   void (*batch_norm_inference)(const BatchNorm&, int threads);
   void (*batch_norm_backward)(const BatchNormBackward&, int threads);
-  void (*relu)(const Elementwise&, int threads);           // a -> y; NaN stays NaN
-  void (*relu_backward)(const Elementwise&, int threads);  // a: y of the forward, b: dy -> y: dx
+  void (*relu)(const Elementwise&, int threads);  // ReLU: a -> y; NaN stays NaN
+  // Backward pass of ReLU: a is y of the forward pass, b is dy; y becomes dx.
+  void (*relu_backward)(const Elementwise&, int threads);
   void (*add)(const Elementwise&, int threads);
   void (*max_pool)(const Pool&, int threads);
   void (*max_pool_backward)(const Pool&, int threads);
@@ -73,15 +78,15 @@ struct Table {
   void (*scale)(const Scale&, int threads);
   void (*scale_factor_gradient)(const ScaleFactorGradient&, int threads);
   void (*copy_channels)(const CopyChannels&, int threads);
-  // Group norms of samples with one pixel and one group.
+  // Layer norm: group norm of samples with one pixel and one group.
   void (*layer_norm)(const GroupNorm&, int threads);
   void (*layer_norm_backward)(const GroupNormBackward&, int threads);
   void (*dropout)(const Dropout&, int threads);
-  // writes 0 after the channels of a row of `to`
+  // Copies channels, and writes 0 after them in each row of `to`.
   void (*pad_channels)(const CopyChannels&, int threads);
   void (*add_bias)(const AddBias&, int threads);
   void (*bias_gradient)(const BiasGradient&, int threads);
-  void (*softmax)(const Softmax&, int threads);  // for f32, as its backward
+  void (*softmax)(const Softmax&, int threads);  // softmax of f32 values, as is its backward pass
   void (*softmax_backward)(const SoftmaxBackward&, int threads);
   void (*sigmoid_loss)(const SigmoidLoss&, int threads);
   void (*sigmoid_loss_backward)(const SigmoidLoss&, int threads);
@@ -94,12 +99,13 @@ struct Table {
   void (*barlow_twins_backward)(const BarlowTwins&, int threads);
 };
 
-// The compilations of the kernels, from the most capable instruction set to the generic one, which
+// All compilations of the kernels, from the most capable instruction set to the generic one, which
 // runs anywhere.
 std::span<const Table* const> tables() noexcept;
 bool runs_here(const Table& table) noexcept;
-const Table& best() noexcept;  // the first that runs here
+const Table& best() noexcept;  // the first compilation that this CPU can run
 
-std::string_view architecture() noexcept;  // "x86_64"; "generic" if nothing is specialised
+// CPU architecture, such as "x86_64"; "generic" if no instruction set is specialised.
+std::string_view architecture() noexcept;
 
 }  // namespace winnow::train::kernels
