@@ -104,7 +104,7 @@ class AllReduceBench {
     }
     if (o_.to.json && comm_.rank() == 0) print();
     if (!o_.to.network.empty()) write();
-    if (wrong > 0) throw Error(fmt::format("{} elements of all-reduces are wrong", wrong));
+    if (wrong > 0) throw Error(fmt::format("{} elements of the all-reduced sums are wrong", wrong));
   }
 
  private:
@@ -303,9 +303,9 @@ void bench_allreduce(AllReduceRequest o, Session& session) {
     for (const std::string& name : o.types) {
       const bool small = comm::info(comm::find_element_type(name)).bytes == sizeof(BF16);
       if ((small || o.bf16) && session.comm.size() > kMostSmallRanks) {
-        throw UsageError("types of 16 bits are checked on up to " +
+        throw UsageError("16-bit types can be checked on at most " +
                          std::to_string(kMostSmallRanks) +
-                         " ranks, whose sums they hold exactly; measure f32");
+                         " ranks, because 16 bits do not hold larger sums exactly; measure f32");
       }
     }
     if (o.sizes.most_bytes < o.sizes.least_bytes) {

@@ -49,8 +49,8 @@ class AllToAllBench {
         even_(comm_, [this](int, int) { return part_bytes_; }) {}
 
   void run() {
-    say(session_, fmt::format("{} ranks, machines {}; each sends {} bytes to each other one, in "
-                              "messages of {}",
+    say(session_, fmt::format("{} ranks, machines: {}; each rank sends {} bytes to every other "
+                              "rank, in messages of {} bytes",
                               comm_.size(), std::ranges::max(comm_.placement().node_of) + 1,
                               grouped(part_bytes_), grouped(segments_.segment_elements * 4)));
     const double sent = static_cast<double>(part_bytes_ * others());
@@ -68,8 +68,8 @@ class AllToAllBench {
         pair_mpi.push_back(megabytes_per_second(bytes, [&] { exchange_by_mpi(one_way); }));
       }
       say(session_,
-          fmt::format("round {}: {:.1f} MB/s from each rank, {:.1f} by MPI_Ialltoallv; one "
-                      "way from one rank {:.1f}, in one message {:.1f}",
+          fmt::format("round {}: {:.1f} MB/s from each rank (MPI_Ialltoallv: {:.1f}); if one rank "
+                      "alone sends to the next: {:.1f} MB/s (MPI_Ialltoallv: {:.1f})",
                       round + 1, ours.back(), mpi.back(), pair_ours.back(), pair_mpi.back()));
     }
     const double one_way = std::max(median(pair_ours), median(pair_mpi));
@@ -144,7 +144,7 @@ class AllToAllBench {
     });
     const double moved = static_cast<double>(part_bytes_ * others()) * count;
     say(session_, fmt::format("an all-reduce of {} bytes takes {:.1f} ms alone, {:.1f} ms during "
-                              "exchanges, which then get {:.1f} MB/s",
+                              "exchanges, which then transfer {:.1f} MB/s",
                               grouped(gradient.size() * sizeof(float)), 1e3 * alone_s,
                               1e3 * beside_s, 1e-6 * moved / passed_s));
     const double megabytes = 1e-6 * static_cast<double>(gradient.size() * sizeof(float));

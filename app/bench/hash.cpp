@@ -43,7 +43,8 @@ double pictures_per_second(const std::vector<Image>& images, double seconds, con
 
 void bench_hash(const HashBenchRequest& o, const Session& session) {
   if (dedup::common_scale(o.hashes) != 1) {
-    throw UsageError("pictures are not made smaller here; name hashes without @1/2, @1/4 and @1/8");
+    throw UsageError(
+        "this benchmark hashes pictures at full size; name hashes without @1/2, @1/4 and @1/8");
   }
   std::vector<std::vector<dedup::HashKind>> sets;
   for (const std::string& name : o.hashes) sets.push_back({dedup::find_hash(name)});

@@ -52,7 +52,7 @@ void bench_ingest(const IngestBenchRequest& bench, const Session& session) {
   const HeldRequest& o = bench.held;
   const fs::path out = bench.out.empty() ? fs::temp_directory_path() : bench.out;
   if (!fs::is_directory(out))
-    throw UsageError(out.string() + " is no folder; name one that is there");
+    throw UsageError(out.string() + " is not a folder; name an existing folder with --out");
   const auto source = datasets::open_source(o.source, open_options(o.flags));
   const pipeline::IngestOptions options = ingest_options(o.flags, session);
   const Held held = hold(*source, o.hold_mib << 20, session.stop);

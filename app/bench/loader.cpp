@@ -54,7 +54,7 @@ void bench_loader(const LoaderBenchRequest& o, Session& session) {
   const int side = o.load.image_side_px;
   if (side == 0 && (info.height_px == 0 || info.width_px == 0)) {
     throw UsageError("the images of " + o.load.cache.string() +
-                     " differ in size; say by --image-size what a net takes");
+                     " differ in size; give the size of the batches with --image-size");
   }
   constexpr std::uint64_t kSeed = 1;
   const pipeline::LoadOptions options{.geometry = {side > 0 ? side : info.height_px,

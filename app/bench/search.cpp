@@ -88,7 +88,8 @@ double attainable_search_s(const dedup::CodeColumn& codes, const SearchBenchRequ
 
 void bench_search(const SearchBenchRequest& o, const Session& session) {
   if (o.bits % 64 != 0) {
-    throw UsageError(fmt::format("codes have whole words; {} bits are not n * 64", o.bits));
+    throw UsageError(
+        fmt::format("a code consists of 64-bit words; --bits {} is not a multiple of 64", o.bits));
   }
   const dedup::CodeColumn codes = codes_with_neighbours(o);
   std::vector<std::uint32_t> rows(o.count);
@@ -107,12 +108,12 @@ void bench_search(const SearchBenchRequest& o, const Session& session) {
       });
     }));
     if (planted != (o.count + 98) / 100) {
-      throw FormatError(fmt::format("the search found {} of {} pairs that were put in", planted,
-                                    (o.count + 98) / 100));
+      throw FormatError(
+          fmt::format("the search found only {} of {} known pairs", planted, (o.count + 98) / 100));
     }
     attainable.push_back(attainable_search_s(codes, o, threads));
     say(session,
-        fmt::format("round {}: {} codes of {} bits within {}: {:.3f} s, {} pairs", round + 1,
+        fmt::format("round {}: {} codes of {} bits, radius {}: {:.3f} s, {} pairs", round + 1,
                     grouped(o.count), o.bits, o.radius, searched.back(), grouped(found)));
   }
   const auto n = static_cast<double>(o.count);

@@ -28,8 +28,8 @@ void bench_shuffle(const ShuffleBenchRequest& o, bool one_fraction, const Sessio
   if (one_fraction) fractions = {o.shuffle.fraction};
   std::vector<BenchRow> rows;
   say(session,
-      fmt::format("{} samples, {} partitions, batches of {}; a global shuffle uses 1 - 1/{} "
-                  "outside their lane, and has meetings and classes of 1",
+      fmt::format("{} samples, {} partitions, batches of {}; for a global shuffle, away is 1 - "
+                  "1/{}, and meetings and classes are 1",
                   grouped(samples.size()), o.shuffle.partitions, o.batch, o.shuffle.partitions));
   say(session, fmt::format("{:>8}{:>12}{:>12}{:>12}{:>12}{:>12}", "fraction", "away", "expected",
                            "moved", "meetings", "classes"));

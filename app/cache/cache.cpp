@@ -154,10 +154,11 @@ void drop_copies(const CacheRequest& o, const Session& session) {
     say(session,
         fmt::format("{} of {} are free again{}", in_bytes(bytes), o.memory.string(), rest));
   } else if (!is_cache(o.cache)) {
-    throw UsageError(o.cache + " is not a winnow cache, and nothing of one that was is in " +
+    throw UsageError(o.cache +
+                     " is not a winnow cache, and no copy of a former cache of this path is in " +
                      o.memory.string() + "; nothing was removed");
   } else {
-    throw UsageError("nothing of " + o.cache + " is in " + o.memory.string() +
+    throw UsageError("no copy of " + o.cache + " is in " + o.memory.string() +
                      "; to delete the cache itself, add --delete");
   }
 }

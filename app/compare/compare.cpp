@@ -39,7 +39,8 @@ fs::path cache_of(const CompareRequest& o, const std::vector<RunView>& views) {
   for (const RunView& view : views) {
     if (view.evaluation) return view.evaluation->about.cache;
   }
-  throw UsageError("the runs do not say on which cache they were evaluated; name it by --cache");
+  throw UsageError(
+      "the runs do not record on which cache they were evaluated; name it with --cache");
 }
 
 // Evaluates a run on a split of the cache. `bar`: title of the progress bar.
@@ -102,7 +103,7 @@ std::uint32_t count_folds(const CompareRequest& o) {
     }
   }
   if (folds > 0 && !o.eval.data.split.empty() && o.eval.data.split != "val") {
-    throw UsageError("folds are compared on what each left out; leave --split out");
+    throw UsageError("folds are compared on the images that each fold held out; leave out --split");
   }
   return folds;
 }
@@ -173,11 +174,12 @@ void tell(const ComparePage& page, const Session& session) {
     for (const std::size_t i : page.comparison.recipes[recipe]) {
       const std::uint64_t right = page.runs[i].right();
       const Interval range = wilson(right, images);
-      say(session, fmt::format("{}: recipe {}, seed {}: {} of {} images of {} right, {} ({} to {})",
-                               page.runs[i].name, recipe + 1, page.runs[i].seed(), grouped(right),
-                               grouped(images), page.split,
-                               percent(static_cast<double>(right) / static_cast<double>(images)),
-                               percent(range.least), percent(range.most)));
+      say(session,
+          fmt::format(
+              "{}: recipe {}, seed {}: {} of {} images of {} right, {} (95 % limits {} to {})",
+              page.runs[i].name, recipe + 1, page.runs[i].seed(), grouped(right), grouped(images),
+              page.split, percent(static_cast<double>(right) / static_cast<double>(images)),
+              percent(range.least), percent(range.most)));
     }
   }
   for (const ComparisonWithFirst& beside : page.comparison.others) {
@@ -260,7 +262,7 @@ Json to_json(const ComparePage& page) {
 
 void run_compare(const CompareRequest& o, Session& session) {
   if (o.runs.size() < 2)
-    throw UsageError("name two runs or more; the first is the one compared with");
+    throw UsageError("name two runs or more; the others are compared with the first");
   if (!o.report.empty()) check_report_path(o.report);
   ComparePage page;
   page.margin = margin_of(o);
@@ -273,7 +275,7 @@ void run_compare(const CompareRequest& o, Session& session) {
   page.folds > 0 ? evaluate_folds(o, session, page) : evaluate_runs(o, session, page);
   if (const std::size_t left_out = keep_common_images(page.runs); left_out > 0) {
     say(session,
-        fmt::format("compared on the images that all runs have; up to {} of a run left out",
+        fmt::format("compared on the images that all runs have; up to {} left out of a run",
                     count_of(left_out, "image is", "images are")));
   }
   page.comparison = compare(page.runs, page.margin);

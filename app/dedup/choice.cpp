@@ -22,8 +22,8 @@ std::string wanted(const dedup::Demand& demand) {
 
 void refuse(const ChoiceOptions& flags) {
   throw RefusedError(fmt::format(
-      "of {}, not even equal codes are duplicates with {}; ask for less, take another "
-      "hash, or see winnow tune",
+      "no threshold for {} meets the demand ({}), not even 0 bits; demand less, name another "
+      "--hash, or list all thresholds with winnow tune",
       flags.hash == kAuto ? "the stored hashes" : flags.hash, wanted(demand_of(flags))));
 }
 
@@ -32,11 +32,11 @@ void refuse(const ChoiceOptions& flags) {
 void check_choice(const ChoiceOptions& flags, const std::string& prefix) {
   if (flags.least_probability && !flags.verify.value_or(true)) {
     throw UsageError(prefix + "least-probability is a limit for compared pictures, but " + prefix +
-                     "no-verify compares none; leave one out");
+                     "no-verify compares none; leave out one of the two flags");
   }
   if (flags.verify.value_or(false) && flags.hash == dedup::kExact) {
-    throw UsageError(prefix + "verify looks for pictures that are not equal, and " + prefix +
-                     "hash exact for equal ones; leave one out");
+    throw UsageError(prefix + "verify compares pictures that are not equal, but " + prefix +
+                     "hash exact finds equal pictures only; leave out one of the two flags");
   }
   if (flags.hash == dedup::kExact && flags.least_quality) {
     throw UsageError(prefix + "least-quality limits which images are compared by codes, but " +
@@ -107,10 +107,9 @@ Settled settle_choice(const Session& session, const ChoiceOptions& flags,
     return {hashes.front(), dedup::usual_threshold(hashes.front()), chosen_by, links};
   }
   if (is_auto && hashes.size() < stored.size()) {
-    say(session,
-        fmt::format("{} images: codes of more than 64 bits are not compared for so many, unless "
-                    "--hash names them",
-                    grouped(images)));
+    say(session, fmt::format("{} images are many, so only codes of up to 64 bits are compared; "
+                             "longer codes are compared if --hash names them",
+                             grouped(images)));
   }
   auto chosen = dedup::measure_and_choose(columns, hashes, demand, links, shown);
   if (!chosen) {

@@ -64,10 +64,9 @@ void tell_verified(const Session& session, const Verified& what, const std::stri
                     count_of(what.looked_closer, "doubtful pair was", "doubtful pairs were")));
   }
   if (what.skipped > 0) {
-    say(session,
-        fmt::format("verify: {} only compared as thumbnails, because eight others of their "
-                    "pictures were likelier",
-                    count_of(what.skipped, "doubtful pair was", "doubtful pairs were")));
+    say(session, fmt::format("verify: {} compared as thumbnails only, because each picture has at "
+                             "most eight pairs compared at a larger size",
+                             count_of(what.skipped, "doubtful pair was", "doubtful pairs were")));
   }
   if (what.collages > 0) {
     say(session, fmt::format("verify: {}, and no copies",
@@ -81,11 +80,12 @@ void tell_verified(const Session& session, const Verified& what, const std::stri
           : fmt::format("verify: copies need a probability of {}{}",
                         dedup::in_digits(what.kept.least.near), why(what.kept.least, hash)));
   if (what.kept.least.raised_by_labels) return;
-  say(session, fmt::format("verify: about {:.2g} of these pairs are expected to be wrong, at most "
-                           "{} with 95 % confidence (by {} pairs of different pictures)",
-                           what.kept.expected_false,
-                           grouped(dedup::most_false_pairs(what.kept.expected_false)),
-                           grouped(what.non_duplicates)));
+  say(session,
+      fmt::format("verify: about {:.2g} of these pairs are expected to be wrong, at most "
+                  "{} with 95 % confidence (estimated from {} pairs of different pictures)",
+                  what.kept.expected_false,
+                  grouped(dedup::most_false_pairs(what.kept.expected_false)),
+                  grouped(what.non_duplicates)));
 }
 
 dedup::VerifyOptions verify_options(const ChoiceOptions& choice) {
@@ -107,8 +107,8 @@ dedup::BeforeSearch tell_estimate(const Session& session) {
     const dedup::VerifyEstimate estimate =
         dedup::estimate_verification(rows, pictures, near, model, how, seconds);
     say(session,
-        fmt::format("verify: comparing {} pictures, about {} pairs, takes about {} of a core "
-                    "and {:.1f} GB (by a sample of {})",
+        fmt::format("verify: comparing {} pictures, about {} pairs, takes about {} of a core and "
+                    "{:.1f} GB (estimated from {} of them)",
                     grouped(rows.size()), grouped(static_cast<std::uint64_t>(estimate.trials)),
                     in_seconds(estimate.core_seconds), estimate.bytes / 1e9,
                     grouped(estimate.sampled)));
@@ -229,8 +229,8 @@ void take_few_by_pixels(const Session& session, const ChoiceOptions& choice,
   if (count == 0 || count >= dedup::kFewestToFit) return;
   say(session,
       fmt::format("{} too few to tell which codes are near by chance, so only equal files and "
-                  "pixels count as duplicates: --hash {} also compares codes, --verify the "
-                  "pictures",
+                  "pixels count as duplicates: --hash {} also compares codes, and --verify "
+                  "compares pictures",
                   count_of(count, "image is", "images are"), options.hash));
   options.hash = dedup::kExact;
   options.threshold = 0;
@@ -278,8 +278,8 @@ dedup::LinksWithEvidence settle_links(const Session& session, const ComparedBy& 
   if (!looks) {
     if (choice.verify && images.thumbnails && options.hash != dedup::kExact) {
       say(session,
-          "pictures are not compared: by codes, pages, cards and screens of one layout count as "
-          "copies");
+          "pictures are not compared, only their codes: pages, cards and screenshots with the same "
+          "layout may count as copies");
     }
     if (!features.any()) take_few_by_pixels(session, choice, columns, options);
     return {std::move(links)};

@@ -15,7 +15,8 @@ dedup::SplitOrder parse_order(const std::vector<std::string>& names) {
     const auto split = i < names.size() ? parse_split(names[i]) : std::nullopt;
     const auto before = order.begin() + static_cast<std::ptrdiff_t>(i);
     if (!split || *split == Split::kNone || std::find(order.begin(), before, *split) != before) {
-      throw UsageError("a split order is train, val and test in some order, as in test,val,train");
+      throw UsageError(
+          "--split-order names train, val and test, each once, such as test,val,train");
     }
     order[i] = *split;
   }
@@ -35,7 +36,8 @@ dedup::Options dedup_options(const DecisionOptions& flags) {
   if (flags.policy.on_leak == "move") policy.on_leak = dedup::LeakAction::kMove;
   if (!flags.policy.split_order.empty()) {
     if (flags.policy.on_leak == "drop-eval") {
-      throw UsageError("--on-leak drop-eval is a split order itself; give one of both");
+      throw UsageError(
+          "--on-leak drop-eval sets the split order, too; leave out --on-leak or --split-order");
     }
     policy.order = parse_order(flags.policy.split_order);
   }
@@ -46,8 +48,8 @@ dedup::Options dedup_options(const DecisionOptions& flags) {
   }
   if (!flags.policy.thin.empty() && options.scope == dedup::Scope::kAcross) {
     throw UsageError(
-        "--thin removes duplicates inside a split, and --scope across removes none there; give one "
-        "of both");
+        "--thin removes duplicates inside a split, but --scope across removes none there; leave "
+        "out one of the two flags");
   }
   policy.drop_issues = dedup::parse_issues(flags.policy.drop_issues);
   dedup::check_drop_issues(policy.drop_issues);

@@ -38,8 +38,8 @@ void check_search(const DedupRequest& o, const Session& session, const dedup::Co
       dedup::check_edges(codes, rows, options.threshold, edges, o.deciding.self_check, /*seed=*/0);
   if (!check.missing.empty() || !check.wrong.empty()) {
     throw Error(fmt::format(
-        "the search missed {} of {} pairs and made up {}; that is a fault of winnow or of this "
-        "machine: please report it with the output of winnow info {} --json",
+        "the search missed {} of {} pairs and found {} that do not exist; this is a fault of "
+        "winnow or of this machine: please report it with the output of winnow info {} --json",
         check.missing.size(), check.edges, check.wrong.size(), o.cache.string()));
   }
   say(session,
@@ -100,7 +100,7 @@ void deduplicate_images(const DedupRequest& o, dedup::Options options, const Ses
                    images_of(cache, pictures), work, columns, options);
   dedup::Result result = dedup::deduplicate(columns, options, links.source);
   if (o.deciding.self_check > 0 && options.hash == dedup::kExact) {
-    say(session, "no self-check: codes are not compared, and only their search can be checked");
+    say(session, "no self-check: it checks the search by codes, and no codes were compared");
   } else if (o.deciding.self_check > 0) {
     check_search(o, session, columns, options, work.links);
   }
@@ -131,10 +131,14 @@ dedup::Options checked(const DedupRequest& o) {
                      " is a data set; ingest it first, then winnow embed");
   }
   if (deciding.features.any() && deciding.self_check > 0) {
-    throw UsageError("--self-check is of the search by codes; leave it out with --features");
+    throw UsageError(
+        "--self-check checks the search by codes, but --features compares no codes; leave out "
+        "--self-check");
   }
   if (deciding.self_check > 0 && deciding.flags.choice.hash == dedup::kExact) {
-    throw UsageError("--self-check is of the search by codes, and --hash exact has none");
+    throw UsageError(
+        "--self-check checks the search by codes, but --hash exact compares no codes; leave out "
+        "--self-check");
   }
   if (deciding.flags.policy.drop_issues.empty() && !o.lists.issues.empty()) {
     throw UsageError(

@@ -31,14 +31,13 @@ void check_features(const FeatureOptions& flags, const ChoiceOptions& choice) {
   if (!flags.cosine) {
     throw UsageError(
         "--features needs --cosine, the smallest cosine of duplicates, such as 0.97. No value "
-        "suits "
-        "all nets: list pairs with --list-pairs and look");
+        "suits all nets: list pairs with --list-pairs and look at them");
   }
   dedup::distance_of_cosine(*flags.cosine);
   if (choice.hash != kAuto || choice.threshold || choice.risk || choice.precision) {
     throw UsageError(
-        "--features are compared in place of a hash; leave --hash, --threshold, --risk and "
-        "--precision out");
+        "--features are compared instead of a hash; leave out --hash, --threshold, --risk and "
+        "--precision");
   }
 }
 
@@ -49,8 +48,8 @@ dedup::LinkSource by_features(const Session& session, const FeatureOptions& flag
   options.threshold = dedup::distance_of_cosine(*flags.cosine);
   options.matching.features = flags.name;
   dedup::LinkSource links = links_by(table, session, columns);
-  say(session, fmt::format("features '{}' from a cosine of {}; of pairs just so near 999 of 1,000 "
-                           "are found",
+  say(session, fmt::format("comparing features '{}': pairs with a cosine of {} or more are "
+                           "duplicates; the search is expected to find 99.9 % of them or more",
                            flags.name, *flags.cosine));
   return links;
 }

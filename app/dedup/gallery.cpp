@@ -63,7 +63,7 @@ void check_report_path(const std::filesystem::path& path) {
   if (std::filesystem::exists(status) &&
       !(std::filesystem::is_regular_file(status) && is_page(path))) {
     throw UsageError(path.string() +
-                     " is there already and is no page; name another file for the report");
+                     " already exists and is not an HTML page; name another file for the report");
   }
 }
 

@@ -18,7 +18,7 @@ void check_globs(const Session& session, const dedup::Precedence& precedence) {
   }
   for (const auto& glob : precedence.protect) {
     if (glob.images > 0) continue;
-    throw UsageError("no image has a name that fits --protect '" + glob.text +
+    throw UsageError("no image matches --protect '" + glob.text +
                      "', so it would protect nothing; names are those of winnow dedup "
                      "--list-groups, and ** stands for any folders");
   }
@@ -36,7 +36,7 @@ std::vector<dedup::Review> read_reviews(const Session& session,
   for (const std::filesystem::path& file : reviews) {
     read.push_back(dedup::read_review(file));
     if (!read.back().cut_off) continue;
-    say(session, fmt::format("the last line of {} was cut off, and is left out", file.string()));
+    say(session, fmt::format("the last line of {} is cut off and was ignored", file.string()));
   }
   return read;
 }
@@ -72,12 +72,13 @@ void report_constraints(const Session& session, const dedup::Decided& decided) {
   say(session,
       fmt::format("{} applied{}", count_of(decided.judgements, "judgement"),
                   decided.unknown == 0 ? ""
-                                       : fmt::format("; {} that they name {} not here",
+                                       : fmt::format("; {} that they name {} not in these data",
                                                      count_of(decided.unknown, "image"),
                                                      decided.unknown == 1 ? "is" : "are")));
   if (decided.equal > 0) {
-    say(session, fmt::format("{} called different from one with equal pixels; they stay together",
-                             count_of(decided.equal, "image is", "images are")));
+    say(session,
+        fmt::format("{} judged to differ from an image with equal pixels; they stay in one group",
+                    count_of(decided.equal, "image is", "images are")));
   }
 }
 
@@ -85,18 +86,20 @@ void report_constraints(const Session& session, const dedup::Options& options,
                         const dedup::Result& result) {
   if (options.decided) report_constraints(session, *options.decided);
   if (result.dropped_by_review + result.spared_by_review > 0) {
-    say(session, fmt::format("judged on their own: {} dropped, and {} kept in spite of issues",
-                             count_of(result.dropped_by_review, "image is", "images are"),
-                             grouped(result.spared_by_review)));
+    say(session,
+        fmt::format("by judgements of single images, {} dropped, and {} kept in spite of issues",
+                    count_of(result.dropped_by_review, "image is", "images are"),
+                    grouped(result.spared_by_review)));
   }
   if (result.protected_drops > 0) {
-    say(session, fmt::format("{} to be dropped but protected, so kept",
+    say(session, fmt::format("{} to be dropped by a judgement, but kept because of --protect",
                              count_of(result.protected_drops, "image was", "images were")));
   }
   if (result.overruled > 0) {
-    say(session, fmt::format("{} to be kept but removed: the group stays in another split "
-                             "(--on-leak), or another image takes precedence",
-                             count_of(result.overruled, "image was", "images were")));
+    say(session,
+        fmt::format("{} to be kept by a judgement, but removed: the group stays in another split "
+                    "(--on-leak), or another image of the group takes precedence",
+                    count_of(result.overruled, "image was", "images were")));
   }
   if (result.protected_leaks > 0) {
     say(session, fmt::format("leak: {} in several splits, because their images are protected",

@@ -71,7 +71,7 @@ std::vector<std::string> stored_hashes(const pipeline::Cache& cache) {
     names.push_back(hash.substr(0, hash.find(':')));
   }
   if (!names.empty()) return names;
-  throw FormatError(cache.paths().manifest().string() + " names no hash; ingest again");
+  throw FormatError(cache.paths().manifest().string() + " lists no hashes; ingest again");
 }
 
 void say_alpha_ignored(const Session& session, const pipeline::Cache& cache) {
@@ -85,10 +85,10 @@ void say_alpha_ignored(const Session& session, const pipeline::Cache& cache) {
   }
   if (count == 0) return;
   say(session,
-      fmt::format("{} was made without comparing alpha: {} as equal to others by pixels alone. If "
-                  "your images "
-                  "have alpha, ingest them again",
-                  cache.paths().root.string(), count_of(count, "image counts", "images count")));
+      fmt::format(
+          "{} was made without comparing alpha: {} as equal to others although transparency was "
+          "not compared. If your images have transparency, ingest them again",
+          cache.paths().root.string(), count_of(count, "image counts", "images count")));
 }
 
 bool can_keep_selections(const pipeline::CachePaths& cache) {

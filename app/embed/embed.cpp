@@ -36,12 +36,12 @@ Made from_matrix(const EmbedRequest& o, const pipeline::Cache& cache) {
                           o.embed.checkpoint.ema;
   if (about_nets) {
     throw UsageError(npy.string() +
-                     " has vectors, which no net computes; leave --net, --image-size, "
-                     "--eval-resize, --checkpoint and --ema out");
+                     " holds finished vectors, so no net is needed; leave out --net, --image-size, "
+                     "--eval-resize, --checkpoint and --ema");
   }
   if (o.names.empty()) {
-    throw UsageError("say by --names FILE which image each row of " + npy.string() +
-                     " is of: a line a row, as ledger.jsonl of the cache names it");
+    throw UsageError("name the image of each row of " + npy.string() +
+                     " with --names FILE: one name a line, as in ledger.jsonl of the cache");
   }
   Made made;
   made.table = given_vectors(npy, o.names, dedup::parse_feature_type(o.dtype), cache);
@@ -68,13 +68,13 @@ Json to_json(const train::Embedded& embedded, const EmbedRequest& o) {
 
 Made from_net(const EmbedRequest& o, const pipeline::Cache& cache, Session& session) {
   if (!o.names.empty()) {
-    throw UsageError("--names is of the vectors in a .npy file, and " + o.embed.source.string() +
-                     " is none");
+    throw UsageError("--names is for the vectors of a .npy file, but " + o.embed.source.string() +
+                     " is not one; leave out --names");
   }
   if (cache.manifest().shards.empty()) {
     throw UsageError(cache.paths().root.string() +
-                     " holds fingerprints only, and a net wants to see the images; ingest with "
-                     "--store original, or give vectors in a .npy file");
+                     " holds fingerprints only, but a net needs the images; ingest with --store "
+                     "original, or give vectors in a .npy file");
   }
   train::EmbedOptions options = o.embed;
   options.dtype = train::parse_dtype(o.compute_dtype);
@@ -113,7 +113,7 @@ void tell(const EmbedRequest& o, const Session& session, const pipeline::Cache& 
                   grouped(made.table.size()), count_of(images, "image"), made.table.dimensions,
                   o.dtype, in_bytes(std::filesystem::file_size(file))));
   if (made.left_out > 0) {
-    say(session, fmt::format("{} zero, which is near to nothing, and was left out",
+    say(session, fmt::format("{} zero and left out, because a zero vector has no direction",
                              count_of(made.left_out, "vector is", "vectors are")));
   } else if (without > 0) {
     say(session, fmt::format("{} no vector and will have no duplicates by these features",
@@ -151,7 +151,7 @@ void run_embed(const EmbedRequest& o, Session& session) {
       pipeline::Cache::open(o.embed.cache, pipeline::OpenOptions::without_shards());
   Made made = given ? from_matrix(o, cache) : from_net(o, cache, session);
   if (made.table.size() == 0) {
-    throw RefusedError("no image has a vector with a direction, so there is nothing to compare");
+    throw RefusedError("all vectors are zero, so there is nothing to compare");
   }
   if (o.whiten) {
     const std::size_t before = made.table.size();

@@ -71,8 +71,9 @@ dedup::FeatureTable given_vectors(const std::filesystem::path& npy,
   const NpyMatrix matrix(npy);
   const std::vector<std::string> lines = read_list_lines(names);
   if (lines.size() != matrix.rows()) {
-    throw UsageError(fmt::format("{} names {} images and {} has {} vectors; they are to be as many",
-                                 names.string(), lines.size(), npy.string(), matrix.rows()));
+    throw UsageError(
+        fmt::format("{} names {} images and {} has {} vectors; give one name for each vector",
+                    names.string(), lines.size(), npy.string(), matrix.rows()));
   }
   if (lines.empty()) throw UsageError(npy.string() + " has no vectors");
   dedup::FeatureTable table = dedup::empty_features(type, matrix.columns(), npy.string());

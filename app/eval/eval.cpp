@@ -136,12 +136,13 @@ void tell(const EvalRequest& o, const train::EvalOptions& options, const train::
   const train::TestAugmentation* const tta =
       options.data.tta.empty() ? nullptr : &train::find_test_augmentation(options.data.tta);
   if (tta != nullptr) {
-    say(session, fmt::format("each predicted by the mean of the {} of {} views, --tta {}",
-                             mean_of_name(tta->mean), tta->views.size(), tta->name));
+    say(session,
+        fmt::format("the prediction of an image is the mean of the {} of {} views (--tta {})",
+                    mean_of_name(tta->mean), tta->views.size(), tta->name));
   }
   if (result.evaluation.top1_leak_free) {
     say(session,
-        fmt::format("{} without the {} a duplicate in the split train",
+        fmt::format("accuracy {} without the {} a duplicate in the split train",
                     percent(*result.evaluation.top1_leak_free),
                     count_of(result.evaluation.leaked, "image that has", "images that have")));
   }
@@ -171,10 +172,11 @@ void tell(const EvalRequest& o, const train::EvalOptions& options, const train::
 void check(const EvalRequest& o) {
   if (!o.eval.data.tta.empty()) train::find_test_augmentation(o.eval.data.tta);
   if (o.eval.with_logits && o.predictions.empty()) {
-    throw UsageError("--logits go into the file of --predictions; give that too");
+    throw UsageError("--logits adds columns to the file of --predictions; give --predictions, too");
   }
   if (!o.predictions.empty() && (o.caches.size() > 1 || o.splits.size() > 1)) {
-    throw UsageError("--predictions are of one split of one cache; evaluate the others without");
+    throw UsageError(
+        "--predictions writes one split of one cache; evaluate other splits and caches without it");
   }
 }
 

@@ -106,7 +106,7 @@ class Compare(Case):
         # Of a larger hold-out, by a selection that keeps all: what is held out by all runs.
         result = self.ok("compare", a, b, more, "--split", "holdout")
         self.assertIn(f"of {value['images']} images of holdout right", result.err)
-        self.assertIn("of a run left out", result.err)
+        self.assertIn("left out of a run", result.err)
         evaluated = self.ok("eval", a, self.cache, "--split", "holdout", "--json").json()
         self.assertEqual((evaluated["split"], evaluated["samples"]), ("holdout", value["images"]))
         plain = self.train("plain", 0.02, 1, "--max-steps", 2)
@@ -161,7 +161,7 @@ class Compare(Case):
         self.assertIn("b versus a", self.ok("compare", a, b).err)
         # They are of as many folds, whole, and as they were trained.
         self.refused(2, ["is a run", "only folders of folds"], "compare", a, b / "fold-1")
-        self.refused(2, ["leave --split out"], "compare", a, b, "--split", "test")
+        self.refused(2, ["leave out --split"], "compare", a, b, "--split", "test")
         self.ok("train", self.cache, "--out", self.folder / "c", *RECIPE, "--epochs", 1, "--lr", 0.02, "--folds", 2)
         self.refused(2, ["a is of 4 folds", "c of 2"], "compare", a, self.folder / "c")
         (self.folder / "c" / "out-of-fold.json").unlink()
@@ -180,7 +180,7 @@ class Compare(Case):
         self.refused(2, ["no cache", "none"], "compare", a, b, "--cache", self.folder / "none")
         (a / "evaluation.json").unlink()
         (b / "evaluation.json").unlink()
-        self.refused(2, ["name it by --cache"], "compare", a, b)
+        self.refused(2, ["name it with --cache"], "compare", a, b)
         self.assertIn("only the seed differs", self.ok("compare", a, b, "--cache", self.cache).err)
 
 

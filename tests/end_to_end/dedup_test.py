@@ -240,7 +240,7 @@ class Dedup(Case):
         self.assertEqual((again["leaks"], again["removed"]), ([], 3))  # unchanged
         self.assertEqual(self.exported(cache, "again"), files)
         self.refused(2, ["samples to other splits"], "compact", cache, "--selection", "move", "--out", self.folder / "y")
-        self.refused(2, ["train, val and test in some order"], "dedup", cache, "--split-order", "train,train,test")
+        self.refused(2, ["train, val and test, each once"], "dedup", cache, "--split-order", "train,train,test")
         self.refused(2, ["can neither move nor weigh"], "ingest", self.source, "--out", self.folder / "z", "--drop",
                      "--drop-mode", "weight")
 
@@ -428,14 +428,14 @@ class Dedup(Case):
         self.refused(2, ["winnow ingest"], "dedup", self.folder / "nowhere")
         self.refused(2, ["is a data set; ingest it first"], "dedup", self.source, "--splits", "x")
         self.refused(2, ["--precision: must be at least 0 and at most 1"], "dedup", self.source, "--precision", "nan")
-        self.refused(2, ["has none"], "dedup", self.source, "--hash", "exact", "--self-check", 3)
+        self.refused(2, ["--hash exact compares no codes"], "dedup", self.source, "--hash", "exact", "--self-check", 3)
         # Refused before anything is read, whether it exists or not.
         nowhere = self.folder / "nowhere"
         self.refused(2, ["no issue 'ugly'", "known: dark"], "dedup", nowhere, "--drop-issues", "dark,ugly")
         self.refused(2, ["near_duplicate cannot be found for a single picture"], "dedup", nowhere, "--drop-issues", "near_duplicate")
         for verb in (["dedup"], ["index", "dedup"]):
-            self.refused(2, ["give one of both"], *verb, nowhere, "--on-leak", "drop-eval", "--split-order", "test,val,train")
-            self.refused(2, ["give one of both"], *verb, nowhere, "--thin", "val", "--scope", "across")
+            self.refused(2, ["leave out --on-leak or --split-order"], *verb, nowhere, "--on-leak", "drop-eval", "--split-order", "test,val,train")
+            self.refused(2, ["leave out one of the two flags"], *verb, nowhere, "--thin", "val", "--scope", "across")
             self.refused(2, ["two lists would go into"], *verb, nowhere, "--list", "l.csv", "--list-groups", "./l.csv")
             self.refused(2, ["--json", "name a file"], *verb, nowhere, "--list", "-", "--json")
             self.refused(2, ["a list and the report"], *verb, nowhere, "--list", "l.csv", "--report", "l.csv")

@@ -168,7 +168,7 @@ class Embed(Case):
         said = self.refused(2, ["line 1", "no image 'it's a long", "the end'; names are"], "embed", file, self.cache, "--names", list_)
         self.assertLess(len(said.err), 1000)
         self.refused(2, ["--names FILE"], "embed", file, self.cache)
-        self.refused(2, ["which no net computes"], "embed", file, self.cache, "--names", list_, "--net", "resnet20")
+        self.refused(2, ["so no net is needed"], "embed", file, self.cache, "--names", list_, "--net", "resnet20")
         self.assertFalse(self.features("bad").exists())
 
     def angles(self, degrees, names, name="angles"):
@@ -207,7 +207,7 @@ class Embed(Case):
         dealt = columns(self.cache / "selections" / "dealt.selection")["splits"]
         for k in range(0, len(names), 2):
             self.assertEqual(dealt[k], dealt[k + 1])
-        self.refused(2, ["in place of a hash"], "split", self.cache, "--features", "angles", "--cosine", 0.9, "--hash", "phash")
+        self.refused(2, ["instead of a hash"], "split", self.cache, "--features", "angles", "--cosine", 0.9, "--hash", "phash")
         self.ok("dedup", self.cache, "--features", "angles", "--cosine", 0.98, "--name", "turns")
         info = self.ok("info", self.cache, "--selection", "turns").out
         self.assertIn("cosine of features angles", info)
@@ -229,7 +229,7 @@ class Embed(Case):
         for value in (0, 1.2, 0.9995):
             self.refused(2, ["--cosine: must be at least -1" if value > 1 else "in steps of 0.001"], *by, "two", "--cosine", value)
         for more in (["--hash", "phash"], ["--threshold", 3], ["--risk", 1]):
-            self.refused(2, ["in place of a hash"], *by, "two", "--cosine", 0.9, *more)
+            self.refused(2, ["instead of a hash"], *by, "two", "--cosine", 0.9, *more)
         self.refused(2, ["ingest it first"], "dedup", self.photos, "--features", "two", "--cosine", 0.9)
         whole = self.features("two").read_bytes()
         self.features("cut").write_bytes(whole[:-9])

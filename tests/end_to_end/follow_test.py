@@ -426,7 +426,7 @@ class Reports(Follow):
         self.refused(2, ["no folder"], "report", self.folder / "run", "--out", self.folder / "nowhere" / "page.html")
         kept = self.folder / "kept.txt"
         kept.write_text("mine")
-        self.refused(2, ["is no page"], "report", self.folder / "run", "--out", kept)
+        self.refused(2, ["is not an HTML page"], "report", self.folder / "run", "--out", kept)
         self.assertEqual(kept.read_text(), "mine")
         stored = self.folder / "run" / "evaluation.json"
         text = stored.read_text()

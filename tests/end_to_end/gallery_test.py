@@ -111,9 +111,9 @@ class Page(Photos):
         page = self.report(cache)
         self.report(cache)
         page.write_text("id,name\n")
-        self.refused(2, ["page.html is there already and is no page"], "dedup", cache, "--report", page)
+        self.refused(2, ["page.html already exists and is not an HTML page"], "dedup", cache, "--report", page)
         self.refused(2, ["no folder"], "dedup", cache, "--report", self.folder / "none" / "page.html")
-        self.refused(2, ["is no page"], "dedup", cache, "--report", self.folder)
+        self.refused(2, ["is not an HTML page"], "dedup", cache, "--report", self.folder)
         self.assertEqual(page.read_text(), "id,name\n")
         both = self.folder / "both.html"
         for flag in ("--list", "--list-groups", "--list-pairs", "--list-blank"):

@@ -89,8 +89,8 @@ class Index(Verbs):
         self.refused(2, ["nowhere"], *dedup, self.folder / "nowhere")
         self.assertFalse(self.page.exists())
         self.page.write_text("text")
-        self.refused(2, ["is no page"], "index", "dedup", self.index, "--report", self.page)
-        self.refused(2, ["is no page"], "index", "query", self.index, self.source, "--report", self.page)
+        self.refused(2, ["is not an HTML page"], "index", "dedup", self.index, "--report", self.page)
+        self.refused(2, ["is not an HTML page"], "index", "query", self.index, self.source, "--report", self.page)
         self.page.unlink()
         # Only one of the two data sets has pictures here.
         self.write_ppm(other / "b.ppm", self.image(32, seed=0), 32)
@@ -167,7 +167,7 @@ class Split(Verbs):
     def test_writes_nothing_where_there_is_no_page(self):
         cache = self.cache()
         self.page.write_text("text")
-        self.refused(2, ["is no page"], "split", cache, "--report", self.page)
+        self.refused(2, ["is not an HTML page"], "split", cache, "--report", self.page)
         self.assertEqual(list((cache / "selections").glob("*")), [])
 
 

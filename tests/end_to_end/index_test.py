@@ -129,7 +129,7 @@ class Index(Case):
         self.assertIn("from a cosine of 0.999", (self.folder / "page.html").read_text())
         self.refused(2, ["ingest it first"], *ask[:3], self.sources[2], *ask[4:])
         self.refused(2, ["two (source 1", "--source"], *ask[:-2])
-        self.refused(2, ["in place of a hash"], *ask, "--threshold", 3)
+        self.refused(2, ["instead of a hash"], *ask, "--threshold", 3)
         self.refused(2, ["fingerprints only"], "index", "query", self.index, caches[2], "--source", caches[0])
 
     def test_a_new_one_compares_by_phash16_where_its_first_cache_has_it(self):

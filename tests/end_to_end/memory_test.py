@@ -127,7 +127,7 @@ class Verbs(Memory):
         self.assertEqual(self.folders(), [])
         self.assertEqual({path: path.read_bytes() for path in self.cache.rglob("*") if path.is_file()}, before)
         # Copies on disk are removed only by an explicit flag.
-        self.refused(2, ["nothing of", "--delete"], "cache", "drop", self.cache, "--memory-dir", self.memory)
+        self.refused(2, ["no copy of", "--delete"], "cache", "drop", self.cache, "--memory-dir", self.memory)
         self.ok("verify", self.cache)
         self.load()
         self.ok("cache", "drop", self.cache, "--delete", "--memory-dir", self.memory)

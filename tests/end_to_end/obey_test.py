@@ -111,7 +111,7 @@ class Obey(Case):
         self.assertNotIn("web/0.ppm", [row["name"] for row in rows])  # it stands for its group now
         self.assertEqual(self.json_of("dedup", "index", "dedup", index, *flags), said)
         result = self.ok("dedup", cache, *flags, "--protect", "gold/0.ppm")
-        self.assertIn("1 image was to be dropped but protected, so kept", result.err)
+        self.assertIn("1 image was to be dropped by a judgement, but kept because of --protect", result.err)
         # Wherever a selection is made of it.
         to = self.folder / "clean"
         self.ok("export", self.source, "--to", to, "--threshold", 4, "--on-conflict", "keep", "--review", review)
@@ -204,7 +204,7 @@ class Obey(Case):
         removed, err = self.removed("--review", self.said(("different", "web/0.ppm", "gold/0.ppm"), tail='{"verdict":"di'))
         self.assertNotIn("web/0.ppm", removed)
         self.assertIn("the last line of", err)
-        self.assertIn("was cut off, and is left out", err)
+        self.assertIn("is cut off and was ignored", err)
 
 
 if __name__ == "__main__":

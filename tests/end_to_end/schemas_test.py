@@ -225,7 +225,7 @@ class Schemas(Case):
         self.assertEqual([row["name"] for row in hashed["rows"]], ["pdq", "ahash", "pdq+ahash"])
         searched = self.json_of("bench", "bench", "search", "--count", 20000, "--bits", 128, "--radius", 9)
         self.assertEqual([(row["name"], row["unit"]) for row in searched["rows"]], [("search", "codes/s")])
-        self.refused(2, ["whole words"], "bench", "search", "--bits", 100)
+        self.refused(2, ["multiple of 64"], "bench", "search", "--bits", 100)
         self.ok("ingest", self.folder / "mixed", "--out", self.folder / "photos", "--labels", "none")
         loaded = self.json_of("bench", "bench", "loader", self.folder / "photos", "--image-size", 16, "--batch-size", 8,
                               "--seconds", 0.01, "--rounds", 2)
@@ -275,7 +275,7 @@ class Schemas(Case):
         self.refuses_spoiled("bench", ingested)
         self.learnable_idx(self.folder / "pixels", train=8, test=8)
         self.refused(2, ["bare pixels"], "bench", "decode", self.folder / "pixels")
-        self.refused(2, ["no folder"], "bench", "ingest", self.folder / "mixed", "--out", caches / "none")
+        self.refused(2, ["not a folder"], "bench", "ingest", self.folder / "mixed", "--out", caches / "none")
 
     def test_a_gate_that_refuses_prints_its_object_too(self):
         write_tree(self.folder / "mixed", mixed_set())

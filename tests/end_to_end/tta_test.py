@@ -148,7 +148,7 @@ class TestTimeAugmentation(Case):
         self.assertNotIn("--tta", self.ok("eval", run, self.cache).err)
         self.assertNotIn("tta", self.ok("eval", run, self.cache, "--json").json())
         said = self.ok("eval", run, self.cache, "--tta", "mirror").err
-        self.assertIn("mean of the probabilities of 2 views, --tta mirror", said)
+        self.assertIn("mean of the probabilities of 2 views (--tta mirror)", said)
         self.assertIn("logits of 6 views", self.ok("eval", run, self.cache, "--tta", "airbench94").err)
         help_text = self.ok("eval", "--help").out
         for name in VIEWS:

@@ -145,7 +145,7 @@ class Tune(Case):
         self.ok("ingest", self.folder / "shades", "--out", cache, "--hash", "phash")
         told = self.ok("dedup", cache, "--self-check", 5, "--json")
         self.assertIn("no stored hash has fewer than 0.5 false pairs expected among 120 images", told.err)
-        self.assertIn("no self-check: codes are not compared", told.err)
+        self.assertIn("no self-check: it checks the search by codes", told.err)
         self.assertEqual((told.json()["hash"], told.json()["removed"]), ("exact", 60))
         # With a given threshold there is a search to check.
         told = self.ok("dedup", cache, "--threshold", 4, "--self-check", 5)
@@ -160,7 +160,7 @@ class Tune(Case):
         self.assertIn(f"--hash {made['hash']} --threshold {made['threshold']}", self.ok("tune", self.cache, "--images", 0).out)
         file.write_text(with_digest(manifest | {"hashes": []}))
         for verb in ("dedup", "split", "tune"):
-            self.refused(1, ["manifest.json names no hash"], verb, self.cache)
+            self.refused(1, ["manifest.json lists no hashes"], verb, self.cache)
 
     def test_pictures_that_are_alike_are_warned_of(self):
         # Ten classes, and each picture is close to one of another class.
