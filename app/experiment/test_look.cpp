@@ -33,9 +33,10 @@ std::vector<std::string> words_of_test(const TestLook& how, const fs::path& fold
   const JsonReader job(claim.job(), {.name = "a job of the " + how.runs.verb});
   const fs::path run = folder / "runs" / job.at("run").text() / "run";
   if (!fs::exists(run)) {
-    throw Error(run.string() + " is gone, and is to be evaluated on test; remove results/" +
+    throw Error(run.string() +
+                " is missing, but must be evaluated on test; to train it again, remove results/" +
                 run.parent_path().filename().string() + ".json and the file of that name in " +
-                (folder / "claims").string() + " to have it trained again");
+                (folder / "claims").string());
   }
   std::vector<std::string> words{"eval", run.string(), how.runs.cache.string(), "--split", "test"};
   if (const std::string selection = job.at("test").text(); !selection.empty()) {

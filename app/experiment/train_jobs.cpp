@@ -67,7 +67,7 @@ std::optional<Outcome> do_one(const CommandJobs& how, const Claim& claim,
     refuse_failure(how.verb, command, end, child.error);
   }
   throw Error("the run " + claim.folder().string() +
-              " was killed three times; where memory is short take fewer --lanes");
+              " was killed three times; if memory is short, use fewer --lanes");
 }
 
 }  // namespace
@@ -81,11 +81,12 @@ void refuse_failure(const std::string& verb, const std::string& command, const C
                     const fs::path& log) {
   if (end.signal != 0) {
     throw Error("winnow " + command + " was killed by signal " + std::to_string(end.signal) +
-                "; where memory is short it takes a smaller --batch-size");
+                "; if memory is short, use a smaller --batch-size");
   }
   const std::string why = last_sentence(log);
   if (end.exit_code == 2) {
-    throw UsageError("winnow " + command + ", as winnow " + verb + " calls it: " + why);
+    throw UsageError("winnow " + verb + " runs winnow " + command +
+                     ", which refused its options: " + why);
   }
   throw Error("a run of winnow " + verb + " failed: " + why);
 }

@@ -83,7 +83,7 @@ RunSpeed try_training(const TrainJobs& how, const std::string& job, std::uint64_
   }
   RunSpeed speed = speed_by(run / "metrics.jsonl", epoch_images);
   if (speed.peak_bytes == 0 && !diverged) {
-    throw Error("the first steps of a training left no measure; try again");
+    throw Error("the first steps of a training could not be measured; run the command again");
   }
   speed.disk_bytes = bytes_below(run);
   return speed;

@@ -88,16 +88,16 @@ void check_words(const TuneArmOptions& o, const AxisWords& words) {
   }
   if (words.axis.is_drawn() && o.trials == 0) {
     throw UsageError(
-        fmt::format("--{} has two ends; say how many settings to draw between them, as "
+        fmt::format("--{} is a range; give the number of random settings to draw from it, such as "
                     "--trials 12, or list its values",
                     flag));
   }
   const double most = words.axis.is_drawn() ? words.axis.most : words.axis.values.back();
   if (flag == "warmup-epochs" && most >= o.epochs) {
-    throw UsageError(
-        fmt::format("a warm-up of {:g} epochs leaves nothing of {:g}; take more "
-                    "--epochs, or a shorter warm-up",
-                    most, o.epochs));
+    throw UsageError(fmt::format(
+        "a warm-up of {:g} epochs is not shorter than the whole training of {:g} epochs; use "
+        "more --epochs, or a shorter warm-up",
+        most, o.epochs));
   }
 }
 
@@ -123,8 +123,8 @@ std::vector<TuneArm> arms_of(const TuneArmOptions& o) {
     const TuneArm& first = arms.front();
     if (arm.settings.size() == first.settings.size()) continue;
     throw UsageError(fmt::format(
-        "{} would get {} trials and {} {}, which favours the one with more; give each as many "
-        "values in all, as --lr {}=..., or draw --trials of them",
+        "{} would get {} trials, but {} would get {}, which is unfair; give both the same number "
+        "of values, such as --lr {}=..., or draw the same number with --trials",
         first.optimizer, first.settings.size(), arm.optimizer, arm.settings.size(), arm.optimizer));
   }
   return arms;

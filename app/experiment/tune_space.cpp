@@ -91,8 +91,9 @@ double generalised_golden_ratio(std::size_t axes) {
 
 AxisWords parse_axis(std::string_view flag, std::string_view words) {
   const auto fail = [&](const std::string& why) {
-    throw UsageError(fmt::format("--{} {}: {}; write a list as 0.1,0.2,0.4, or two ends as 0.01:1",
-                                 flag, words, why));
+    throw UsageError(
+        fmt::format("--{} {}: {}; write a list such as 0.1,0.2,0.4, or a range such as 0.01:1",
+                    flag, words, why));
   };
   const AxisScale scale = std::ranges::find(kTuneFlags, flag, &TuneFlag::flag)->scale;
   AxisWords out{.axis = {.flag = std::string(flag), .scale = scale}};
@@ -117,8 +118,8 @@ AxisWords parse_axis(std::string_view flag, std::string_view words) {
     rest.remove_prefix(std::min(length + 1, rest.size()));
   }
   if (ends) {
-    if (numbers.size() != 2) fail("there are two ends");
-    if (numbers[0] >= numbers[1]) fail("the first end is not below the second");
+    if (numbers.size() != 2) fail("a range has two ends");
+    if (numbers[0] >= numbers[1]) fail("the range must begin below its end");
     out.axis.least = numbers[0];
     out.axis.most = numbers[1];
     return out;
@@ -170,8 +171,8 @@ std::vector<TuneSetting> drawn_of(const std::vector<TuneAxis>& axes, std::size_t
   for (std::size_t draw = 0; settings.size() < trials; ++draw) {
     if (draw == kMostDraws * trials) {
       throw UsageError(
-          fmt::format("--trials {} draws from lists that make {} settings; leave --trials "
-                      "out to try them all",
+          fmt::format("--trials {} is more than the {} settings that the lists make; leave out "
+                      "--trials to try them all",
                       trials, settings.size()));
     }
     TuneSetting setting;
@@ -188,7 +189,7 @@ const TuneRanges& tune_ranges(std::string_view optimizer) {
   const auto* const found = std::ranges::find(kRanges, optimizer, &TuneRanges::optimizer);
   if (found != kRanges.end()) return *found;
   throw UsageError(
-      fmt::format("there are no default rates for {}; give --lr {}=A:B and --weight-decay {}=A:B",
+      fmt::format("there are no default ranges for {}; give --lr {}=A:B and --weight-decay {}=A:B",
                   optimizer, optimizer, optimizer));
 }
 

@@ -25,7 +25,7 @@ void tell(const ExportRequest& o, const pipeline::ExportOptions& options,
           const pipeline::Cache& cache, const pipeline::ExportResult& result, Session& session) {
   const double rate = static_cast<double>(result.samples) / std::max(result.seconds, 1e-9);
   const bool list = options.as == pipeline::ExportAs::kList;
-  say(session, fmt::format("{} {} {} in {:.1f} s ({:.0f} samples a second): {} with {} MiB",
+  say(session, fmt::format("{} {} {} in {:.1f} s ({:.0f} samples a second): {}, {} MiB in all",
                            count_of(result.samples, "sample"), list ? "listed in" : "exported to",
                            o.to.string(), result.seconds, rate, count_of(result.files, "file"),
                            grouped(result.bytes >> 20)));
@@ -33,7 +33,8 @@ void tell(const ExportRequest& o, const pipeline::ExportOptions& options,
       (options.as == pipeline::ExportAs::kImageFolder ||
        options.as == pipeline::ExportAs::kWebDataset)) {
     say(session,
-        "the cache holds variants of each training image, not the image: the first is exported");
+        "the cache holds augmented variants of each training image, not the image itself: the "
+        "first variant is exported");
   }
   if (!options.selection.empty()) {
     const bool in_place = o.options.selection.empty();
@@ -46,7 +47,7 @@ void tell(const ExportRequest& o, const pipeline::ExportOptions& options,
   const pipeline::Manifest& manifest = cache.manifest();
   const std::uint64_t lost = manifest.inputs.total - manifest.inputs.by_fate.at("ok");
   if (options.as == pipeline::ExportAs::kTree && lost > 0) {
-    say(session, fmt::format("{} in no tree, unreadable or dropped by the ingest",
+    say(session, fmt::format("{} not exported: unreadable, or dropped by the ingest",
                              count_of(lost, "input is", "inputs are")));
   }
   if (result.linked + result.copied > 0) {
@@ -81,16 +82,17 @@ void write(const ExportRequest& o, const pipeline::ExportOptions& options,
 void check_place(const std::filesystem::path& path, const char* flag) {
   if (path != "-") return;
   throw UsageError(
-      fmt::format("{} - names no file: an export is not printed; name a file or a "
-                  "folder (./- for one of that name)",
+      fmt::format("{} - does not work: an export is not printed; name a file or a folder (./- for "
+                  "one of that name)",
                   flag));
 }
 
 void export_a_cache(const ExportRequest& o, const InPlace& in_place,
                     const pipeline::ExportOptions& options, Session& session) {
   if (!in_place.given.empty()) {
-    throw UsageError(in_place.given + " is for a data set that is exported in place; of " +
-                     o.cache.string() + " choose a --selection, as winnow dedup makes them");
+    throw UsageError(in_place.given + " is for a data set that is read in place, but " +
+                     o.cache.string() +
+                     " is a cache; name a selection of winnow dedup with --selection");
   }
   write(o, options, pipeline::Cache::open(o.cache), session);
 }
@@ -135,8 +137,9 @@ void export_in_place(const ExportRequest& o, const InPlace& in_place,
                      o.as);
   }
   if (!options.selection.empty()) {
-    throw UsageError("--selection names one of a cache, and " + o.cache.string() +
-                     " is a data set: it is deduplicated by --threshold and so on");
+    throw UsageError("--selection names a selection of a cache, but " + o.cache.string() +
+                     " is a data set; leave out --selection, and choose duplicates by --threshold "
+                     "and the other flags of winnow dedup");
   }
   options.selection = "default";
   if (options.as == ExportAs::kTree && options.source.folders.empty()) {

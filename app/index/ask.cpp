@@ -34,9 +34,10 @@ void tell_radius(const IndexDedupRequest& o, const dedup::StoredIndex& index,
       options.threshold <= index.kind().radius) {
     return;
   }
-  say(session, fmt::format("{} bits are more than the {} up to which {} has links: all codes are "
-                           "searched, as in a cache. An index with a larger --radius is faster",
-                           options.threshold, index.kind().radius, o.index.string()));
+  say(session,
+      fmt::format("{} bits are more than the radius, {} bits, up to which {} stores links: all "
+                  "codes are searched, as in a cache. An index with a larger --radius is faster",
+                  options.threshold, index.kind().radius, o.index.string()));
 }
 
 void check(const IndexDedupRequest& o) {

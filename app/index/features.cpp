@@ -28,8 +28,9 @@ dedup::FeatureTable features_of_index(const dedup::StoredIndex& index, const std
                             dedup::FeaturesOfSource{&tables.back(), source.there, source.in_index});
     }
     if (!sources.empty()) continue;
-    throw UsageError(path.string() + " has no data set that is in " + index.folder().string() +
-                     ", or it has changed since; see winnow index info");
+    throw UsageError(path.string() + " holds no data set of " + index.folder().string() +
+                     ", or only data sets that changed after they were added; winnow index info "
+                     "lists those of the index");
   }
   std::vector<dedup::FeaturesOfSource> from;
   for (const auto& [source, features] : of_source) from.push_back(features);

@@ -37,17 +37,18 @@ dedup::ThumbnailSource thumbnails_of(const dedup::StoredIndex& index) {
   dedup::ThumbnailSource thumbnails = index.thumbnails();
   if (thumbnails || index.live_rows() == 0) return thumbnails;
   throw UsageError(index.folder().string() +
-                   " has no thumbnails of some of its images to compare pictures by; ingest their "
-                   "data sets with --thumbnails on, and make an index of that");
+                   " lacks thumbnails of some images, so pictures cannot be compared; ingest their "
+                   "data sets with --thumbnails on, and make a new index of these caches");
 }
 
 dedup::ThumbnailSource thumbnails_of(const pipeline::Cache& cache,
                                      const std::filesystem::path& input) {
   dedup::ThumbnailSource thumbnails = cache.open_thumbnails();
   if (thumbnails || cache.open_fingerprints()({}).size() == 0) return thumbnails;
-  throw UsageError(input.string() +
-                   " has no thumbnails to compare pictures by; ingest it again with --thumbnails "
-                   "on, or name the data set itself");
+  throw UsageError(
+      input.string() +
+      " has no thumbnails, so pictures cannot be compared; ingest it again with --thumbnails "
+      "on, or name the data set itself");
 }
 
 void tell(const Session& session, const dedup::StoredIndex::Landmarks& landmarks) {
@@ -64,8 +65,8 @@ void tell(const Session& session, const dedup::StoredIndex::Landmarks& landmarks
 void stop_if_asked(const Session& session) {
   if (!is_asked_to_stop(session)) return;
   throw StoppedError(
-      "stopped before the end; an index has the inputs that were added before: run the same "
-      "command again to go on");
+      "stopped before the end; an index keeps the inputs added so far: run the same command again "
+      "to continue");
 }
 
 void with_cache(const std::filesystem::path& input, const ReadingOptions& reading,

@@ -97,8 +97,9 @@ pipeline::PictureOf pictures_of_index(const dedup::StoredIndex& index,
       places.try_emplace(source.in_index, Place{picture_of, source.there});
     }
     if (places.size() == before) {
-      throw UsageError(path.string() + " has no data set that is in " + index.folder().string() +
-                       ", or it has changed since, or was named before; see winnow index info");
+      throw UsageError(path.string() + " holds no data set of " + index.folder().string() +
+                       ", or only data sets that changed after they were added, or that are named "
+                       "twice; winnow index info lists those of the index");
     }
   }
   return [places = std::move(places)](SampleId id, int side_px) -> std::optional<Image> {

@@ -46,10 +46,10 @@ int threshold_of(const IndexQueryRequest& o, const dedup::StoredIndex& index,
   const dedup::Demand demand = demand_of(o.choice);
   const auto choice = dedup::choose_by_chance(index.columns(), index.kind().hash, demand);
   if (!choice) {
-    throw RefusedError(fmt::format(
-        "of {}, not even equal codes are duplicates at this risk; give --threshold, or ask for "
-        "another --risk",
-        index.kind().hash));
+    throw RefusedError(
+        fmt::format("no threshold for {} meets the demanded --risk, not even 0 bits; give a larger "
+                    "--risk, or a --threshold",
+                    index.kind().hash));
   }
   say(session, in_words(*choice, demand));
   return choice->threshold;
@@ -256,15 +256,18 @@ void check(const IndexQueryRequest& o) {
   check_choice(o.choice);
   check_features(o.features, o.choice);
   if (o.features.any() && o.choice.verify.value_or(false)) {
-    throw UsageError("a query is by --features or by --verify; leave one out");
+    throw UsageError(
+        "--features compares features and --verify compares pictures; leave out one of the two "
+        "flags");
   }
   check_report_path(o.report);
   for (const fs::path& input : o.inputs.paths) {
     if (!is_data_set(input)) {
       pipeline::Cache::open(input);
     } else if (o.features.any()) {
-      throw UsageError("--features are of a cache, and " + input.string() +
-                       " is none; ingest it first, then give it features with winnow embed");
+      throw UsageError(
+          "--features needs a cache, but " + input.string() +
+          " is a data set; ingest it first, then compute its features with winnow embed");
     }
   }
 }

@@ -86,7 +86,7 @@ void tell_estimate(const IngestRequest& o, const std::filesystem::path& out,
       options.target.memory ? pipeline::memory_left() : free_bytes(existing(out));
   say(session, fmt::format("would take about {} ({} to list the source), {:.0f} inputs a second",
                            in_seconds(seconds), in_seconds(listing_seconds), rate));
-  say(session, fmt::format("the cache would have about {}; {} are free {}", in_bytes(e.cache_bytes),
+  say(session, fmt::format("the cache would take about {}; {} are free {}", in_bytes(e.cache_bytes),
                            in_bytes(free), options.target.memory ? "in memory" : "there"));
   say(session, bottleneck(e.times));
   say(session,
@@ -227,8 +227,7 @@ pipeline::Gate gate_of(const GateOptions& flags) {
 // Checks which options go together.
 void check_task(const IngestRequest& o) {
   if (o.out.empty() == o.into.empty()) {
-    throw UsageError(
-        "ingest needs --out CACHE for a new cache or --into CACHE for one that is to get more");
+    throw UsageError("ingest needs --out CACHE to make a new cache, or --into CACHE to add to one");
   }
   if (o.task.drop && !o.into.empty()) {
     throw UsageError(
@@ -237,8 +236,8 @@ void check_task(const IngestRequest& o) {
   }
   if (o.task.retry && (o.out.empty() || o.task.drop || o.task.estimate)) {
     throw UsageError(
-        "--retry-failed is for a finished cache, --out CACHE, and goes with neither --drop nor "
-        "--estimate; do one after the other");
+        "--retry-failed needs --out CACHE, a finished cache, and excludes --drop and --estimate; "
+        "run them one after the other");
   }
   if (o.task.drop && o.task.estimate) {
     throw UsageError("--estimate does not know what --drop will leave out; estimate without it");

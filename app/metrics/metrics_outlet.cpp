@@ -58,12 +58,13 @@ void MetricsOutlet::State::begin_file() {
     replace_file(options.file, exposition({}));
   } catch (const SystemError& error) {
     throw UsageError(
-        fmt::format("--metrics-file: {}; name a file in a folder that is there", error.what()));
+        fmt::format("--metrics-file: {}; name a file in an existing folder", error.what()));
   }
   file = std::make_unique<NewestFile>(options.file, [this](const std::exception& error) {
     if (std::exchange(lost_file, true)) return;
-    say(fmt::format("--metrics-file: {}; the run goes on, and tries again at its next line",
-                    error.what()));
+    say(fmt::format(
+        "--metrics-file: {}; the run continues, and tries again with its next line of metrics",
+        error.what()));
   });
 }
 
@@ -85,7 +86,8 @@ void MetricsOutlet::State::begin_server() {
     try {
       server->serve([this] { return ends.load(); });
     } catch (const Error&) {
-      say("--metrics-port: no more connections can be taken; the run goes on without");
+      say("--metrics-port: connections cannot be accepted any more; the run continues without "
+          "them");
     }
   });
 }

@@ -36,8 +36,8 @@ void check_classes(const OnnxRequest& o, const train::StoredConfig& config,
   const std::filesystem::path evaluation = o.run / "evaluation.json";
   if (!std::filesystem::exists(evaluation)) {
     note(
-        fmt::format("{} is not the cache that the run was trained on: look whether its classes "
-                    "are the same, in the same order",
+        fmt::format("{} is not the cache that the run was trained on: check that its classes are "
+                    "the same, in the same order",
                     o.cache.string()));
     return;
   }
@@ -51,7 +51,7 @@ void check_classes(const OnnxRequest& o, const train::StoredConfig& config,
       o.cache.string(),
       name == names.end() || other == trained.end()
           ? ""
-          : fmt::format(", '{}' in place of '{}'", *name, *other)));
+          : fmt::format(", '{}' instead of '{}'", *name, *other)));
 }
 
 // Pixels to which the shorter side is scaled before the centre is cut. Equals evaluation without a
@@ -96,9 +96,9 @@ void run_onnx(const OnnxRequest& o, const Session& session) {
   const Note note = [&](const std::string& sentence) { say(session, sentence); };
   train::StoredRun stored = train::load_run(o.run, o.checkpoint, note);
   if (!train::find_loss(stored.config.setup.options.loss.name).reads_labels()) {
-    throw UsageError(o.run.string() +
-                     " has learnt without labels and predicts no classes; winnow embed takes its "
-                     "features");
+    throw UsageError(
+        o.run.string() +
+        " was trained without labels and predicts no classes; get its features with winnow embed");
   }
   const auto metadata = metadata_of(o, stored, note);
   DurableFile file(o.to);
@@ -108,8 +108,8 @@ void run_onnx(const OnnxRequest& o, const Session& session) {
       metadata, [&](BytesView bytes) { file.append(bytes); });
   file.finish();
   const train::NetOptions& net = stored.config.setup.options;
-  say(session, fmt::format("{}: pixels (N,{},{},{}) of u8 to logits (N,{})", o.to.string(),
-                           net.channels, net.height_px, net.width_px, net.classes));
+  say(session, fmt::format("{}: input pixels (N,{},{},{}) of u8, output logits (N,{})",
+                           o.to.string(), net.channels, net.height_px, net.width_px, net.classes));
 }
 
 }  // namespace winnow::app

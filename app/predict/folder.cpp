@@ -26,14 +26,14 @@ std::string digest_of(const PredictFacts& facts) {
 void check_is_free(const fs::path& folder) {
   if (!fs::exists(folder)) return;
   if (!fs::is_directory(folder)) {
-    throw UsageError(folder.string() + " is no folder; choose another");
+    throw UsageError(folder.string() + " is not a folder; choose another --out");
   }
   for (const auto& entry : fs::directory_iterator(folder)) {
     const std::string name = entry.path().filename().string();
     if (name.starts_with("predict.json") || name.starts_with(".predict.json")) continue;
     if (fs::exists(folder / "predict.json")) return;  // another process was creating it
-    throw UsageError(folder.string() + " holds other things, as " + name +
-                     "; choose another folder");
+    throw UsageError(folder.string() + " contains other files, such as " + name +
+                     "; choose another --out");
   }
 }
 
@@ -112,7 +112,7 @@ PredictFolder::PredictFolder(fs::path path, const PredictFacts& facts,
   const JsonReader stored = read_json(about);
   if (stored.at("digest").text() != digest_) {
     throw UsageError(path_.string() +
-                     " holds other predictions: " + differences(stored.at("of"), facts) +
+                     " contains other predictions: " + differences(stored.at("of"), facts) +
                      (fs::exists(report()) ? " differ" : " differ from those begun there") +
                      "; choose another folder");
   }
@@ -121,10 +121,10 @@ PredictFolder::PredictFolder(fs::path path, const PredictFacts& facts,
   const std::vector<std::string> others = machines();
   const bool is_known = std::ranges::find(others, machine) != others.end();
   if (!is_known && !others.empty() && !mixed && !fs::exists(report())) {
-    throw UsageError("machines of another kind (" + others.front() + ") work in " + path_.string() +
+    throw UsageError("other machines (" + others.front() + ") work in " + path_.string() +
                      ", and this one (" + machine +
-                     ") would give other last digits; use machines of one kind, or "
-                     "--mixed-machines where that does not matter");
+                     ") computes slightly different last digits; use machines of one kind, or "
+                     "allow this with --mixed-machines");
   }
   if (!is_known && !fs::exists(report())) {
     const fs::path file = path_ / "machines" / to_hex(xxh3_128(as_bytes(machine)));
@@ -151,9 +151,9 @@ std::vector<std::string> PredictFolder::machines() const {
 BegunPredictions read_begun(const fs::path& folder) {
   const fs::path about = folder / "predict.json";
   if (!fs::exists(about)) {
-    throw UsageError(folder.string() +
-                     " holds no predictions; name the folder that winnow predict was given by "
-                     "--out");
+    throw UsageError(
+        folder.string() +
+        " contains no predictions; name the folder that winnow predict wrote with --out");
   }
   const JsonReader stored = read_json(about);
   BegunPredictions begun{.digest = stored.at("digest").text(),

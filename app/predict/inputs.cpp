@@ -149,7 +149,7 @@ class CacheInputs final : public Inputs {
       : cache_(pipeline::open_cache(root)), names_(cache_->read_names()), root_(root.string()) {
     if (cache_->manifest().shards.empty()) {
       throw UsageError(root_ +
-                       " holds fingerprints only, and a net wants to see the images; ingest with "
+                       " holds fingerprints only, but a net needs the images; ingest with "
                        "--store original, or name the data set");
     }
     for (const Split split : {Split::kNone, Split::kTrain, Split::kVal, Split::kTest}) {
@@ -242,7 +242,9 @@ std::unique_ptr<Inputs> open_inputs(const InputOptions& options) {
   const auto caches = std::ranges::count_if(options.sources, is_cache);
   if (caches > 0) {
     if (options.sources.size() > 1) {
-      throw UsageError("a cache is predicted by itself; name one cache, or data sets");
+      throw UsageError(
+          "a cache cannot be predicted together with other sources; name one cache, or only data "
+          "sets");
     }
     return std::make_unique<CacheInputs>(options.sources.front());
   }

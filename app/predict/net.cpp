@@ -53,7 +53,8 @@ NetOptions with_run_of_checkpoint(NetOptions options) {
 // Class names given besides the net; nullopt: none.
 std::optional<std::vector<std::string>> given_classes(const NetOptions& options) {
   if (!options.classes.empty() && !options.cache.empty()) {
-    throw UsageError("--classes and --cache both say what the net's outputs are called; give one");
+    throw UsageError(
+        "--classes and --cache both name the classes of the net; leave out one of the two flags");
   }
   if (!options.classes.empty()) return read_classes(options.classes);
   if (options.cache.empty()) return std::nullopt;
@@ -75,26 +76,27 @@ void check_number(const NetOptions& options, std::size_t outputs, std::size_t na
   if (outputs == named) return;
   throw UsageError(options.run.string() + " has " + std::to_string(outputs) + " classes, and " +
                    source_of_names(options) + " names " + std::to_string(named) +
-                   "; name those that it was trained for");
+                   "; name the classes that it was trained for");
 }
 
 [[noreturn]] void throw_unnamed(const NetOptions& options) {
   throw UsageError(options.run.string() +
-                   " does not say what its classes are called; give --classes FILE, a name a "
-                   "line, or --cache CACHE, the one it was trained on");
+                   " does not name its classes; give --classes FILE, with one name a line, or "
+                   "--cache CACHE, the cache it was trained on");
 }
 
 Net of_run(const NetOptions& options, const Note& note) {
   if (!options.file.net.name.empty() || options.file.image_side_px > 0 ||
       options.file.eval_resize_px) {
     throw UsageError(options.run.string() +
-                     " is a run and knows its net and image size; they are given for a file only");
+                     " is a run, which knows its net and image size; leave out --net, --image-size "
+                     "and --eval-resize");
   }
   train::StoredRun run = train::load_run(options.run, options.checkpoint, note);
   if (!train::find_loss(run.config.setup.options.loss.name).reads_labels()) {
-    throw UsageError(options.run.string() +
-                     " has learnt without labels and predicts no classes; winnow embed takes its "
-                     "features");
+    throw UsageError(
+        options.run.string() +
+        " was trained without labels and predicts no classes; get its features with winnow embed");
   }
   Net net{.config = std::move(run.config),
           .graph = std::move(run.graph),
@@ -112,7 +114,7 @@ Net of_run(const NetOptions& options, const Note& note) {
         train::first_other_class(trained, options.run.string(), *given, source_of_names(options));
     if (!other.empty()) {
       throw UsageError("the run was trained for other classes, as " + other +
-                       "; it names its own, so leave --classes and --cache out");
+                       "; its classes are stored with it, so leave out --classes and --cache");
     }
   }
   net.classes = !trained.empty() ? trained : given.value_or(std::vector<std::string>());
@@ -144,8 +146,8 @@ pipeline::DatasetInfo images_of_file(const NetOptions& options,
 Net of_file(const NetOptions& options, const Note& note) {
   const std::string file = options.run.string();
   if (!options.checkpoint.name.empty() || options.checkpoint.ema) {
-    throw UsageError(file +
-                     " is a file, and checkpoints are a run's; leave --checkpoint and --ema out");
+    throw UsageError(
+        file + " is a file of weights, which has no checkpoints; leave out --checkpoint and --ema");
   }
   std::vector<std::string> classes = given_classes(options).value_or(std::vector<std::string>());
   if (classes.empty()) {
@@ -159,8 +161,8 @@ Net of_file(const NetOptions& options, const Note& note) {
     throw UsageError(file + " is " + stored.from.other + "; name its classes");
   }
   if (!stored.from.kept.empty()) {
-    throw UsageError(file + " is for another number of classes than the " +
-                     std::to_string(classes.size()) + " that are named: see its " +
+    throw UsageError(file + " has another number of classes than the " +
+                     std::to_string(classes.size()) + " that are named: see its tensor " +
                      stored.from.kept.front());
   }
   if (stored.from.unnamed) {
@@ -199,7 +201,7 @@ std::vector<std::string> read_classes(const fs::path& file) {
   if (!is_json) std::erase(names, "");
   for (std::string& name : names) name = to_utf8(name);
   if (names.empty()) {
-    throw UsageError(file.string() + " names no class; write a name a line, or a JSON list");
+    throw UsageError(file.string() + " names no class; write one name a line, or a JSON list");
   }
   std::set<std::string> seen;
   for (const std::string& name : names) {

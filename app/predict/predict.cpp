@@ -90,11 +90,11 @@ PredictFacts facts_of(const PredictRequest& request, const PredictJob& job) {
 }
 
 void check(const PredictRequest& request) {
-  if (request.out.empty()) throw UsageError("say by --out FOLDER where predictions go");
+  if (request.out.empty())
+    throw UsageError("name the folder for the predictions with --out FOLDER");
   if (request.inputs.sources.empty()) {
     throw UsageError(
-        "name what is to be predicted: a folder, an archive, a list, an image or a "
-        "cache");
+        "name the images to predict: a folder, an archive, a list, an image or a cache");
   }
 }
 
@@ -105,12 +105,12 @@ void check_inputs(const PredictRequest& request, const Inputs& inputs) {
   for (std::uint64_t at = 0; (lists_names || sorts) && at < inputs.size(); ++at) {
     if (sorts && !inputs.file_of(at)) {
       throw UsageError("'" + inputs.name(at) +
-                       "' is no file of its own to link to; leave --sort-into out, or name a "
-                       "folder of images");
+                       "' is not a file of its own, so no link to it can be made; leave out "
+                       "--sort-into, or name a folder of images");
     }
     if (lists_names && inputs.name(at).find('\n') != std::string::npos) {
       throw UsageError("a line end in the name '" + inputs.name(at) +
-                       "' cannot stand in names.txt; rename it, or take --format jsonl");
+                       "' would break names.txt; rename the image, or use --format jsonl");
     }
   }
 }
@@ -253,9 +253,9 @@ std::vector<Part> parts_of(const PredictJob& job, const PredictFolder& folder) {
 std::vector<ImageResult> read_part(const Part& part) {
   std::vector<ImageResult> results = unpack_results(read_file(part.path), part.path.string());
   if (results.size() != part.count) {
-    throw FormatError(part.path.string() +
-                      " is of other pictures; remove it to have them predicted "
-                      "again");
+    throw FormatError(
+        part.path.string() +
+        " contains predictions of other images; remove this file to predict its images again");
   }
   return results;
 }
@@ -402,11 +402,10 @@ void work_off(JobQueue& queue, const std::vector<std::string>& jobs, Session& se
     if (next.held == 0) return;
     const std::string others = fmt::format("{}", fmt::join(in_words(queue.holders(jobs)), "; "));
     if (!others.empty() && others != std::exchange(waiting_for, others)) {
-      say(session, "the remaining tasks are done by " + others + "; waiting");
+      say(session, "waiting for the remaining tasks, which are done by " + others);
     }
     if (others.empty() && ++unnamed == kLooks) {  // stopped before it could write its name
-      say(session,
-          "the remaining tasks are held by a process that has not given its name; waiting");
+      say(session, "waiting for the remaining tasks, which an unnamed process is doing");
     }
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
   }
@@ -428,7 +427,7 @@ void work_in_queue(const PredictJob& job, const PredictFolder& folder,
     work_off(queue, {assembly_job(of)}, session, [&](std::size_t) { assemble(job, folder); });
   } catch (const NoLocksError& error) {
     throw SystemError(std::string(error.what()) +
-                      "; work with one process and --alone there, or with ranks of mpirun");
+                      "; use one process and --alone there, or start ranks with mpirun");
   }
 }
 

@@ -67,8 +67,9 @@ std::string counts_section(const PredictPage& page) {
                 bar_cell({images}, most));
   }
   const std::size_t none = report.classes.size() - order.size();
-  const std::string rest =
-      none == 0 ? "" : paragraph(aside(fmt::format("No image is of {} other classes.", none)));
+  const std::string rest = none == 0 ? ""
+                                     : paragraph(aside(count_of(none, "other class has no image.",
+                                                                "other classes have no image.")));
   return section("Classes", table({"class", "#images", ""}, rows) + rest);
 }
 

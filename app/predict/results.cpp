@@ -52,7 +52,7 @@ ImageResult get_result(ByteReader& in) {
   ImageResult result;
   const auto fate = in.get<std::uint8_t>();
   if (fate >= pipeline::kFateCount)
-    throw FormatError(in.where() + " has a class that is not known");
+    throw FormatError(in.where() + " has an unknown outcome of an image");
   result.fate = static_cast<pipeline::Fate>(fate);
   result.reason = in.get_text(in.get<std::uint32_t>());
   get_all(in, result.probabilities);
@@ -89,7 +89,7 @@ Bytes summed(ByteWriter out) {
 // The bytes between the magic and the checksum. Throws FormatError if one of them is wrong.
 BytesView content_of(BytesView bytes, std::string_view magic, const std::string& where) {
   const auto damaged = [&] {
-    return FormatError(where + " is damaged; remove it to have its pictures predicted again");
+    return FormatError(where + " is damaged; remove this file to predict its images again");
   };
   if (bytes.size() < magic.size() + sizeof(std::uint64_t)) throw damaged();
   const BytesView content = bytes.first(bytes.size() - sizeof(std::uint64_t));

@@ -76,8 +76,9 @@ void tell(const PredictCommand& o, const Session& session, const PredictReport& 
         "the images of names.txt");
   }
   if (report.machines.size() > 1) {
-    say(session, fmt::format("machines of {} kinds worked on it, whose last digits differ: {}",
-                             report.machines.size(), fmt::join(report.machines, "; ")));
+    say(session,
+        fmt::format("machines of {} kinds computed the predictions, so last digits may differ: {}",
+                    report.machines.size(), fmt::join(report.machines, "; ")));
   }
   if (report.predicted_here > 0 && report.seconds > 0) {
     say(session,
@@ -108,7 +109,8 @@ void tell_status(const PredictCommand& o, const Session& session) {
     say(session, fmt::format("at work: {}", worker));
   }
   if (status.workers.empty()) {
-    say(session, "no process is at work; run the same command to resume");
+    say(session,
+        "no process is at work; run the winnow predict command that began this again to resume");
   }
   if (status.seconds_left) {
     say(session, fmt::format("about {} left at this rate", in_seconds(*status.seconds_left)));
@@ -137,8 +139,7 @@ void run_predict(PredictCommand o, Session& session) {
   comm::on_all(session.comm, [&] {
     if (o.request.net.run.empty()) {
       throw UsageError(
-          "name a run, and what is to be predicted: winnow predict RUN photos --out "
-          "FOLDER");
+          "name a run, and the images to predict: winnow predict RUN photos --out FOLDER");
     }
     if (!o.report.empty()) check_report_path(o.report);
     o.request.dtype = train::parse_dtype(o.dtype);

@@ -246,8 +246,8 @@ void Sorter::add(const Inputs& inputs, std::uint64_t at, const ImageResult& resu
     if (fs::equivalent(link, *file, ignored)) continue;  // an earlier call made it
     if (fs::exists(fs::symlink_status(link, ignored))) {
       throw UsageError(link.string() +
-                       " is another file than the one to be sorted there; give another "
-                       "--sort-into");
+                       " already exists and is not the image that belongs there; name another "
+                       "folder with --sort-into");
     }
     pipeline::make_link(*file, link, pipeline::Link::kHard);
   }

@@ -14,10 +14,10 @@ void put_outputs(const Net& net, const Inputs& inputs, std::uint64_t at,
                  std::span<const float> probabilities, std::span<const float> features,
                  ImageResult& result) {
   if (!train::all_finite(probabilities) || !train::all_finite(features)) {
-    throw Error("what the net says of '" + inputs.name(at) +
-                "' is not finite: its weights are broken, or do not go with --dtype; " +
-                (net.checkpoint.empty() ? "take another file"
-                                        : "take another --checkpoint than " + net.checkpoint));
+    throw Error("the net's outputs for '" + inputs.name(at) +
+                "' are not finite: its weights are broken, or do not suit --dtype; " +
+                (net.checkpoint.empty() ? "use another file of weights"
+                                        : "use another --checkpoint than " + net.checkpoint));
   }
   result.probabilities.assign(probabilities.begin(), probabilities.end());
   result.features.assign(features.begin(), features.end());

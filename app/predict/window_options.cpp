@@ -36,7 +36,7 @@ Pool parse_pool(const std::string& text) {
     }
   }
   throw UsageError("--pool " + text +
-                   " is none; take mean, max, or top:SHARE, as top:0.1 for the mean of the "
+                   " is unknown; use mean, max, or top:SHARE, such as top:0.1 for the mean of the "
                    "largest tenth");
 }
 
@@ -58,8 +58,8 @@ std::string text_of(const WindowOptions& options) {
 std::vector<std::int32_t> check_windows(const WindowOptions& options, const Net& net) {
   const pipeline::Geometry geometry = net.geometry();
   if (options.window != geometry.height_px || options.window != geometry.width_px) {
-    throw UsageError("the net is shown " + std::to_string(geometry.width_px) + " x " +
-                     std::to_string(geometry.height_px) + " pixels; take --window " +
+    throw UsageError("the input of the net is " + std::to_string(geometry.width_px) + " x " +
+                     std::to_string(geometry.height_px) + " pixels; use --window " +
                      std::to_string(geometry.height_px) +
                      (geometry.height_px == geometry.width_px
                           ? ", and --scale to look from farther away or nearer"
@@ -73,12 +73,12 @@ std::vector<std::int32_t> check_windows(const WindowOptions& options, const Net&
     const auto found = std::ranges::find(net.classes, name);
     if (found == net.classes.end()) {
       throw UsageError("--map " + name + " is none of the net's " +
-                       std::to_string(net.classes.size()) + " classes, as '" + net.classes.front() +
-                       "'");
+                       std::to_string(net.classes.size()) + " classes, such as '" +
+                       net.classes.front() + "'");
     }
     const auto label = static_cast<std::int32_t>(found - net.classes.begin());
     if (std::ranges::find(labels, label) != labels.end()) {
-      throw UsageError("--map " + name + " is there twice; name each class once");
+      throw UsageError("--map " + name + " is given twice; name each class once");
     }
     labels.push_back(label);
   }

@@ -24,7 +24,7 @@ void look_at_mistakes(RunView& run, const fs::path& root, const pipeline::Thumbn
   const pipeline::Cache cache = pipeline::Cache::open(root);
   if (cache.digest() != run.evaluation->about.cache_digest) {
     throw UsageError(root.string() + " is not the cache that " + run.name +
-                     " was evaluated on; name that by --cache");
+                     " was evaluated on; name that cache with --cache");
   }
   const pipeline::LedgerNames name_of = cache.read_names();
   std::vector<SampleId> ids;
@@ -62,7 +62,8 @@ void add_pictures(RunView& run, const ReportRequest& o, const Session& session) 
 }  // namespace
 
 void run_report(const ReportRequest& o, const Session& session) {
-  if (o.out.empty()) throw UsageError("give --out PAGE.html, or --live to look in the terminal");
+  if (o.out.empty())
+    throw UsageError("give --out PAGE.html for a page, or --live to draw in the terminal");
   check_report_path(o.out);
   std::vector<RunView> runs;
   for (const fs::path& path : o.runs) runs.push_back(read_run(path));

@@ -119,9 +119,11 @@ std::string curves_section(const std::vector<RunView>& runs) {
       chart_of(runs, "Norm of the weights", {"train.weight_norm"}, false) +
       chart_of(runs, "Images per second", {"train.total_ips"}, false);
   if (all.empty()) return section("Curves", paragraph("Nothing is logged yet."));
-  return section("Curves", paragraph(keys + aside("dashed: training, solid: evaluation; a point: "
-                                                  "once only")) +
-                               figures(all));
+  return section(
+      "Curves",
+      paragraph(keys +
+                aside("dashed line: training; solid line: evaluation; a point: a single value")) +
+          figures(all));
 }
 
 namespace {

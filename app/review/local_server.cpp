@@ -165,10 +165,11 @@ void LocalServer::State::listen_on() {
   if (port == 0) {
     port = bind_to_any_port("127.0.0.1");
   } else if (!bind_to_port("127.0.0.1", port)) {
-    throw UsageError(
-        fmt::format("port {} of 127.0.0.1 cannot be had; name another with --port, or none", port));
+    throw UsageError(fmt::format(
+        "port {} of 127.0.0.1 is not available; name another with --port, or leave out --port",
+        port));
   }
-  if (port <= 0) throw SystemError("no port of 127.0.0.1 can be had");
+  if (port <= 0) throw SystemError("no port of 127.0.0.1 is available");
   ::listen(svr_sock_, 128);  // the default of httplib, 5, is too small for a browser
 }
 
@@ -298,7 +299,8 @@ void LocalServer::serve(const StopRequested& stop) {
   state_->ends = true;
   state_->stop();
   listener.join();
-  if (failed) throw SystemError("no more connections can be taken; start winnow review again");
+  if (failed)
+    throw SystemError("connections cannot be accepted any more; start winnow review again");
 }
 
 }  // namespace winnow::app

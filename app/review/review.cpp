@@ -52,9 +52,9 @@ dedup::Options options_of(const dedup::Selection& selection) {
 std::filesystem::path review_path(const ReviewRequest& o, const pipeline::CachePaths& paths) {
   if (!o.review.empty()) return o.review;
   if (!can_keep_selections(paths)) {
-    throw UsageError(o.cache.string() +
-                     " cannot be written to; say where judgements are to be kept, as in --review "
-                     "near.jsonl");
+    throw UsageError(
+        o.cache.string() +
+        " cannot be written to; name a file for the judgements, such as --review near.jsonl");
   }
   make_directories(paths.root / "reviews");
   return paths.root / "reviews" / (o.name + ".jsonl");
@@ -87,7 +87,7 @@ dedup::Selection decided_of(const ReviewRequest& o, const Session& session,
     return selection;
   } catch (const UsageError& error) {
     if (!is_usual) throw;
-    say(session, std::string(error.what()) + "; all pictures are shown as staying");
+    say(session, std::string(error.what()) + "; all pictures are shown as kept");
     return dedup::keep_all(table.ids);
   }
 }
@@ -117,7 +117,7 @@ Subject read_pictures(const ReviewRequest& o, const Session& session, const pipe
 std::optional<dedup::GroupsWithEvidence> kept_groups(const Session& session,
                                                      const pipeline::Cache& cache,
                                                      const dedup::Selection& selection) {
-  std::string why = "nothing of them is kept beside it";
+  std::string why = "its file of groups is missing";
   try {
     auto told = cache.read_groups(selection);
     if (told) return told;
@@ -132,8 +132,8 @@ std::optional<dedup::GroupsWithEvidence> kept_groups(const Session& session,
   }
   if (dedup::says_more_than_codes(selection)) {
     say(session,
-        fmt::format("the groups of selection '{}' are shown as their codes tell, not as they were "
-                    "found: {}; deduplicate again to see those",
+        fmt::format("the groups of selection '{}' are derived from codes alone, without the "
+                    "results of comparing pictures: {}; deduplicate again to see these results",
                     selection.name, why));
   }
   return std::nullopt;
@@ -275,15 +275,15 @@ void show_sample(const ReviewRequest& o, const Session& session, Subject& subjec
           ? "within " + count_of(static_cast<std::uint64_t>(sample.threshold), "bit")
           : fmt::format("from a cosine of {}", dedup::cosine_of_distance(sample.threshold));
   say(session,
-      fmt::format("{} to judge, drawn from {} {} in {}; {} equal files",
+      fmt::format("{} to judge, drawn from {} pairs {} in {}; {} equal files",
                   count_of(subject.result.groups.size(), "pair"), grouped(pairs - sample.certain),
                   near, count_of(sample.strata.size(), "stratum", "strata"),
                   count_of(sample.certain, "more has", "more have")));
   if (subject.compared) {
     say(session,
-        "these pairs are near by codes, to choose a threshold (winnow tune --review). Pairs that "
-        "were "
-        "linked by their pictures are shown without --sample, in their groups");
+        "these pairs have near codes; judge them to choose a threshold (winnow tune --review). "
+        "Without --sample, winnow review shows the pairs that were linked by comparing pictures, "
+        "in their groups");
   }
 }
 
@@ -325,7 +325,7 @@ void run_review(const ReviewRequest& o, Session& session) {
   Subject subject = read_subject(o, session, cache, columns);
   dedup::ReviewLog log(review_path(o, cache.paths()));
   if (log.review().cut_off) {
-    say(session, log.path().string() + ": the last line had been cut off, and was removed");
+    say(session, log.path().string() + ": the last line was cut off and has been removed");
   }
   if (o.instead.sample > 0) show_sample(o, session, subject, columns, log);
   serve(o, session, subject, log);

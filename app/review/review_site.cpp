@@ -54,7 +54,7 @@ class Asked {
 
  private:
   [[noreturn]] static void refuse(std::string_view name) {
-    throw UsageError(fmt::format("'{}' is not one that can be asked for", name));
+    throw UsageError(fmt::format("the parameter '{}' of the request is invalid", name));
   }
 
   const std::map<std::string, std::string, std::less<>>& parameters_;
@@ -110,7 +110,8 @@ dedup::Verdict parse_rule(std::string_view body, dedup::About about) {
   const auto verdict = dedup::parse_verdict(about, name.text());
   // Which image of a group to keep cannot be decided for many groups at once.
   const bool is_of_one = about == dedup::About::kDuplicates && verdict == dedup::Verdict::kKeep;
-  if (!verdict || is_of_one) name.fail("cannot be said of many at once");
+  if (!verdict || is_of_one)
+    name.fail("is a judgement that cannot be applied to many groups at once");
   return *verdict;
 }
 
@@ -161,7 +162,8 @@ std::vector<dedup::Judgement> parse_judgements(std::string_view body) {
     lines += item.dump() + "\n";
   }
   dedup::Review review = dedup::parse_review(lines, "the request");
-  if (review.sample) json.fail("has a sample to be judged, and only winnow draws these");
+  if (review.sample)
+    json.fail("must not contain a line \"sample\", which only winnow review writes");
   return std::move(review.judgements);
 }
 

@@ -19,7 +19,7 @@ std::unique_ptr<datasets::Source> open_as(const std::filesystem::path& path,
       {.format = info.format, .labels = datasets::LabelsFrom::kNone, .allow_empty_classes = true});
   if (source->entries().size() == info.inputs) return source;
   throw UsageError(fmt::format(
-      "{} has {}, and source '{}' of the cache had {}; it is another data set, or has changed",
+      "{} has {}, but source '{}' of the cache has {}; it is another data set, or has changed",
       path.string(), count_of(source->entries().size(), "image"), info.name, grouped(info.inputs)));
 }
 
@@ -32,7 +32,7 @@ SourcePictures::SourcePictures(const pipeline::Cache& cache, const pipeline::Led
   if (at.empty() && !manifest.shards.empty()) return;
   if (at.size() != manifest.sources.size()) {
     throw UsageError(fmt::format(
-        "{} {}; name its {}, in the order of winnow info, with --source",
+        "{} {}; name its {} with --source, in the order of winnow info",
         cache.paths().root.string(),
         manifest.shards.empty() ? "has no pictures of its own" : "was made of other data sets",
         count_of(manifest.sources.size(), "data set")));

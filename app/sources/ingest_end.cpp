@@ -181,7 +181,7 @@ void say_end(const IngestEnd& end, const Session& session) {
       !variants.empty()) {
     say(session, fmt::format("stored: {}", variants));
     if (m.images.split_counts[static_cast<std::size_t>(Split::kTrain)] == 0) {
-      say(session, "  no image is in the split train, so none has variants");
+      say(session, "  no image is in the split train, so no variants were made");
     }
   }
   say(session, fmt::format("cache: {}", end.out.string()));

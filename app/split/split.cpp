@@ -143,7 +143,7 @@ void tell_others(const SplitTask& task) {
   while (std::ranges::binary_search(there, fold_name(task.asked.name, last + 1))) ++last;
   if (last == folds) return;
   say(task.session,
-      fmt::format("selections from '{}' to '{}' are of other folds, made before",
+      fmt::format("selections '{}' to '{}' belong to folds that were made before",
                   fold_name(task.asked.name, folds + 1), fold_name(task.asked.name, last)));
 }
 
@@ -178,14 +178,18 @@ void make_folds(const SplitTask& task) {
 // Throws UsageError for options that do not go with folds.
 void check_folds(const SplitRequest& o) {
   if (o.shares.any()) {
-    throw UsageError("folds are of one size each: leave --train, --val and --test away");
+    throw UsageError("folds have equal sizes; leave out --train, --val and --test");
   }
   if (o.split.dealing.stay) {
-    throw UsageError("with --folds every sample is val once, so none can stay: leave --stay away");
+    throw UsageError(
+        "with --folds every sample is in val once, so none can stay in its split; leave out "
+        "--stay");
   }
   // The longest name is that of a replaced selection.
   if (!pipeline::is_selection_name(fold_name(o.name, o.shares.folds) + ".previous")) {
-    throw UsageError("'" + o.name + "' is too long for a name of folds, which adds to it");
+    throw UsageError(
+        "'" + o.name +
+        "' is too long: the number of the fold is added to the name of each selection");
   }
 }
 

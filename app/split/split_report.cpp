@@ -38,12 +38,12 @@ void print_off(const Session& session, const std::vector<OffClass>& all,
   const std::size_t shown = std::min(kMost, all.size());
   for (const auto& [where, off] : std::span(all).first(shown)) {
     const std::string name = class_of(off, manifest).value_or("without labels");
-    print(session, fmt::format("{}: {} of {} in {} where {:.1f} are its share; {}\n",
+    print(session, fmt::format("{}: {} of {} samples in {}, where its share is {:.1f}; {}\n",
                                printable(name), grouped(off.got), grouped(off.samples), where,
                                off.wanted, reason_in_words(off)));
   }
   if (all.size() > shown) {
-    print(session, fmt::format("and {} off by more than one\n",
+    print(session, fmt::format("and {} off by more than one sample\n",
                                count_of(all.size() - shown, "more class is", "more classes are")));
   }
 }
@@ -97,7 +97,7 @@ void tell_of_both(const Session& session, const Summary& summary) {
                            count_of(summary.blocks, "block stays", "blocks stay"),
                            count_of(summary.largest_block, "sample")));
   if (summary.left_out > 0) {
-    say(session, fmt::format("{} left out, with duplicates in a split that is fixed",
+    say(session, fmt::format("{} left out because of duplicates in a split that stays as it is",
                              count_of(summary.left_out, "sample is", "samples are")));
   }
 }
@@ -117,7 +117,7 @@ void print_splits(const Session& session, const dedup::SplitSummary& summary,
     print(session, fmt::format("{:6}{:>14}{:>14}{:>10}\n", split_name(split), grouped(part.samples),
                                grouped(part.blocks), grouped(part.classes)));
   }
-  print(session, fmt::format("the class furthest from its share is off by {:.1f} samples\n",
+  print(session, fmt::format("the class that is furthest from its share is off by {:.1f} samples\n",
                              summary.furthest));
   print_off(session, off_of(summary), manifest);
 }
@@ -139,7 +139,8 @@ void print_folds(const Session& session, const dedup::FoldsSummary& summary,
   }
   const std::uint64_t test = summary.fixed[static_cast<std::size_t>(Split::kTest)];
   if (test > 0)
-    print(session, fmt::format("test is unchanged in all of them: {}\n", count_of(test, "sample")));
+    print(session, fmt::format("the test split is the same in all selections: {}\n",
+                               count_of(test, "sample")));
   print_off(session, off_of(summary), manifest);
 }
 
@@ -150,8 +151,10 @@ void tell(const Session& session, const dedup::SplitSummary& summary) {
                              count_of(summary.moved, "sample is", "samples are")));
   }
   if (summary.leaks > 0) {
-    say(session, fmt::format("{} of fixed splits left out, because fixed splits shared them",
-                             count_of(summary.leaks, "sample is", "samples are")));
+    say(session,
+        fmt::format(
+            "{} left out, because two splits that otherwise stay as they are share duplicates",
+            count_of(summary.leaks, "sample is", "samples are")));
   }
 }
 

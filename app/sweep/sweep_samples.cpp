@@ -69,8 +69,9 @@ std::optional<dedup::VerifiedPairs> read_pairs(const std::filesystem::path& file
   if (!std::filesystem::exists(file)) return std::nullopt;
   dedup::VerifiedPairs pairs = dedup::read_verified_pairs(file);
   if (pairs.cache_digest == cache.digest()) return pairs;
-  throw FormatError(file.string() +
-                    " is of the pictures of another cache; remove it, and they are compared again");
+  throw FormatError(
+      file.string() +
+      " was made for another cache; remove this file to compare the pictures of this cache");
 }
 
 // By threshold.

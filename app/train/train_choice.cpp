@@ -35,7 +35,7 @@ std::vector<train::LrScale> lr_scales(const TrainWords& given) {
 std::vector<std::string> no_decay(const std::vector<std::string>& patterns) {
   if (std::ranges::find(patterns, "none") == patterns.end()) return patterns;
   if (patterns.size() == 1) return {};
-  throw UsageError("--no-decay none allows no other pattern; leave out none, or the patterns");
+  throw UsageError("--no-decay none excludes all patterns; leave out either none or the patterns");
 }
 
 // 0: "auto".

@@ -36,15 +36,15 @@ namespace fs = std::filesystem;
 void check_folds(const train::LossOptions& loss, double holdout,
                  const train::EvaluationOptions& evaluation) {
   if (!train::find_loss(loss.name).reads_labels()) {
-    throw UsageError("--folds is for nets that predict labels, and --loss " + loss.name +
-                     " reads none; leave it out");
+    throw UsageError("--folds needs a loss that uses labels, but --loss " + loss.name +
+                     " uses none; leave out --folds");
   }
   if (holdout > 0) {
-    throw UsageError("with --folds each fold is held out in turn: leave --holdout away");
+    throw UsageError("with --folds each fold is held out in turn; leave out --holdout");
   }
   if (!evaluation.keep_best.empty() || evaluation.patience > 0) {
     throw UsageError(
-        "with --folds no checkpoint may be chosen by the labels that it is to judge; leave out "
+        "with --folds the labels of the held-out fold must not choose the checkpoint; leave out "
         "--keep-best and --early-stop");
   }
 }
@@ -53,12 +53,12 @@ void check_folds(const train::LossOptions& loss, double holdout,
 void check_run_folder(const fs::path& run) {
   if (!fs::exists(run)) return;
   if (!fs::is_directory(run))
-    throw UsageError(run.string() + " is no folder; choose another --out");
+    throw UsageError(run.string() + " is not a folder; choose another --out");
   for (const auto& entry : fs::directory_iterator(run)) {
     const std::string name = entry.path().filename().string();
     if (name.starts_with("fold-") || name.starts_with("out-of-fold.")) continue;
-    throw UsageError(run.string() + " holds " + name +
-                     ", which no folds have made; choose another --out");
+    throw UsageError(run.string() + " contains other files, such as " + name +
+                     "; choose another --out");
   }
 }
 
@@ -104,8 +104,8 @@ void write_folds(const Session& session, const train::DataOptions& data,
   const pipeline::Cache cache = pipeline::Cache::open(data.cache);
   if (!can_keep_selections(cache.paths())) {
     throw SystemError(data.cache.string() +
-                      " cannot be written to, and folds are selections in it; train on a copy of "
-                      "it");
+                      " cannot be written to, but the folds are stored there as selections; train "
+                      "on a copy of the cache");
   }
   const dedup::ColumnSource columns = stoppable(cache.open_fingerprints(), session);
   const Chosen chosen = data.selection.empty() ? choose_all(session, cache, columns, work)

@@ -91,10 +91,10 @@ void note_options(TunePlan& plan) {
 void check_batches(const TunePlan& plan) {
   for (const std::uint64_t batch : plan.options.arms.batches) {
     if (batch <= plan.training) continue;
-    throw UsageError(fmt::format(
-        "a batch of {} is larger than the {} training samples that {} held out leave; take it out "
-        "of --batch-sizes",
-        grouped(batch), grouped(plan.training), grouped(plan.held_out)));
+    throw UsageError(
+        fmt::format("a batch of {} is larger than the {} training samples that remain after {} are "
+                    "held out; remove it from --batch-sizes",
+                    grouped(batch), grouped(plan.training), grouped(plan.held_out)));
   }
 }
 

@@ -202,7 +202,7 @@ TEST_F(Outlet, FileThatCannotBeIsRefusedAndOneThatIsLostIsSaidOnce) {
   outlet.reset();
   ASSERT_EQ(said_.size(), 1U);
   EXPECT_THAT(said_[0], StartsWith("--metrics-file: cannot write "));
-  EXPECT_THAT(said_[0], HasSubstr("the run goes on"));
+  EXPECT_THAT(said_[0], HasSubstr("the run continues"));
 }
 
 TEST_F(Outlet, ServesTheNewestLineToThisMachineAlone) {

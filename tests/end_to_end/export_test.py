@@ -81,7 +81,7 @@ class Export(Case):
     def test_nothing_is_called_by_a_dash(self):
         cache = self.cache_of(self.photos())
         for flags in (["--as", "list", "--to", "-"], ["--to", "-"], ["--as", "list", "--to", "x.csv", "--removed", "-"]):
-            self.refused(2, ["names no file", "./-"], "export", cache, *flags,
+            self.refused(2, ["an export is not printed", "./-"], "export", cache, *flags,
                          before=["sh", "-c", f'cd "{self.folder}" && exec "$@"', "sh"])
         self.assertEqual([path.name for path in self.folder.iterdir() if path.name in ("-", "x.csv")], [])
 

@@ -85,7 +85,7 @@ class Index(Verbs):
         self.refused(2, ["no pictures", "--source"], *dedup, self.folder / "bare")
         other = self.folder / "other"
         self.write_ppm(other / "a.ppm", self.image(32, seed=1), 32)
-        self.refused(2, ["other has no data set that is in", "winnow index info"], *dedup, other)
+        self.refused(2, ["other holds no data set of", "winnow index info"], *dedup, other)
         self.refused(2, ["nowhere"], *dedup, self.folder / "nowhere")
         self.assertFalse(self.page.exists())
         self.page.write_text("text")

@@ -106,7 +106,7 @@ class Index(Case):
         self.refused(2, ["--cosine"], "index", "dedup", self.index, "--features", "mine", *sources)
         self.refused(2, ["fingerprints only"], "index", "dedup", self.index, *sources)
         stranger = self.embed(self.cache(self.photos("four", ["cow"], 6), name="stranger"))
-        self.refused(2, ["no data set that is in"], "index", "dedup", self.index, *by, *sources, "--source", stranger)
+        self.refused(2, ["holds no data set of"], "index", "dedup", self.index, *by, *sources, "--source", stranger)
 
     def test_answers_by_features(self):
         caches = [self.embed(self.cache(source, name=f"cache {i}")) for i, source in enumerate(self.sources)]
@@ -273,7 +273,7 @@ class Index(Case):
         self.ok("ingest", self.sources[0], "--out", bare, "--thumbnails", "off")
         self.ok("index", "add", self.index, bare)
         for verb in ("query", "dedup"):
-            self.refused(2, [f"{self.index} has no thumbnails", "--thumbnails on"], "index", verb, self.index,
+            self.refused(2, [f"{self.index} lacks thumbnails", "--thumbnails on"], "index", verb, self.index,
                          *([self.sources[1]] if verb == "query" else []), "--verify")  # fmt: skip
         full = self.folder / "full.index"
         self.ok("index", "add", full, self.sources[1])

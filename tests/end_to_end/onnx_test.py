@@ -73,7 +73,7 @@ class Onnx(Case):
         run_folder = self.train("lenet")
         to = self.folder / "net.onnx"
         said = self.ok("onnx", run_folder, "--to", to, "--cache", self.cache)
-        self.assertIn(f"pixels (N,3,{SIDE},{SIDE}) of u8 to logits (N,3)", said.err)
+        self.assertIn(f"input pixels (N,3,{SIDE},{SIDE}) of u8, output logits (N,3)", said.err)
         content = to.read_bytes()
         self.assertIn(b'["class 0","class 1","class 2"]', content)
         for key, value in ((b"resize_px", b"%d" % SIDE), (b"loss", b"cross_entropy")):  # as encoded by protobuf

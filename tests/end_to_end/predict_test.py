@@ -170,7 +170,7 @@ class Predict(PredictCase):
         self.assertEqual(sum(one["images"] for one in said["classes"]), len(rows))
         for name, label, _ in rows:
             self.assertTrue(os.path.samefile(sorted_into / label / name, self.flat / name))
-        self.refused(2, ["no file of its own", "--sort-into"], "predict", self.trained, self.cache, "--out", self.folder / "x",
+        self.refused(2, ["not a file of its own", "--sort-into"], "predict", self.trained, self.cache, "--out", self.folder / "x",
                      "--sort-into", sorted_into)  # fmt: skip
 
     def test_a_checkpoint_or_a_file_of_a_run_predicts_as_the_run_does(self):
@@ -221,8 +221,8 @@ class Predict(PredictCase):
         out = self.folder / "out"
         for words, args in (
             (["name a run"], []),
-            (["say by --out"], [self.trained, self.flat]),
-            (["name what is to be predicted"], [self.trained, "--out", out]),
+            (["name the folder for the predictions"], [self.trained, self.flat]),
+            (["name the images to predict"], [self.trained, "--out", out]),
             (["no run"], [self.flat, self.flat, "--out", out]),
             (["has no complete checkpoint"], [self.begun(), self.flat, "--out", out]),
             (["no checkpoint step-9"], [self.trained, self.flat, "--out", out, "--checkpoint", "step-9"]),
@@ -230,7 +230,7 @@ class Predict(PredictCase):
             (["knows its net"], [self.trained, self.flat, "--out", out, "--net", "resnet20"]),
             (["--net"], [self.weights, self.flat, "--out", out]),
             (["unknown test-time augmentation"], [self.trained, self.flat, "--out", out, "--tta", "sideways"]),
-            (["a cache is predicted by itself"], [self.trained, self.cache, self.flat, "--out", out]),
+            (["a cache cannot be predicted together"], [self.trained, self.cache, self.flat, "--out", out]),
             (["both say"], [self.trained, self.flat, "--out", out, "--cache", self.cache, "--classes", self.folder / "names"]),
         ):  # fmt: skip
             self.refused(2, words, "predict", *args)
@@ -258,7 +258,7 @@ class Predict(PredictCase):
         del older["data"]["classes"]
         del older["data"]["digest_by_names"]
         (unnamed / "config.json").write_text(with_digest(older))
-        self.refused(2, ["does not say what its classes are called", "--classes"], "predict", unnamed, self.flat, "--out", out)
+        self.refused(2, ["does not name its classes", "--classes"], "predict", unnamed, self.flat, "--out", out)
         self.predict(unnamed, self.flat, "--cache", self.cache, out="by-cache")
         self.assertEqual(self.rows("by-cache"), self.rows())
         self.predict(unnamed, self.flat, "--classes", names, out="by-names")
@@ -277,12 +277,12 @@ class Predict(PredictCase):
         other = self.folder / "other"
         other.mkdir()
         (other / "mine.txt").write_text("mine")
-        self.refused(2, ["holds other things, as mine.txt"], "predict", self.trained, self.flat, "--out", other)
+        self.refused(2, ["contains other files, such as mine.txt"], "predict", self.trained, self.flat, "--out", other)
         self.predict(self.trained, self.flat)
         before = tree_bytes(self.folder / "predicted")
         for words, args in ((["test-time augmentation"], ["--tta", "mirror"]), (["tables"], ["--top", 1]), (["features"], ["--features"]),
                             (["weights"], ["--ema"])):  # fmt: skip
-            self.refused(2, ["holds other predictions", *words], "predict", self.trained, self.flat, "--out", self.folder / "predicted", *args)
+            self.refused(2, ["contains other predictions", *words], "predict", self.trained, self.flat, "--out", self.folder / "predicted", *args)
         self.refused(2, ["source"], "predict", self.trained, self.photos, "--out", self.folder / "predicted")
         self.assertEqual(tree_bytes(self.folder / "predicted"), before)
 
@@ -417,7 +417,7 @@ class Workers(PredictCase):
         many = self.many(300)
         self.predict(self.trained, many)
         (many / "0001.ppm").write_bytes((many / "0001.ppm").read_bytes() + b"more")
-        self.refused(2, ["holds other predictions", "source"], "predict", self.trained, many, "--out", self.folder / "predicted")
+        self.refused(2, ["contains other predictions", "source"], "predict", self.trained, many, "--out", self.folder / "predicted")
 
     def test_a_stopped_worker_says_how_to_go_on(self):
         many = self.many()
@@ -486,7 +486,7 @@ class Workers(PredictCase):
             (out / "report.json").unlink(missing_ok=True)
 
     def test_status_of_nothing_is_refused(self):
-        self.refused(2, ["holds no predictions"], "predict", "--status", "--out", self.folder / "nowhere")
+        self.refused(2, ["contains no predictions"], "predict", "--status", "--out", self.folder / "nowhere")
         self.refused(2, ["--status needs --out"], "predict", "--status")
 
 
@@ -921,7 +921,7 @@ class LargeImages(PredictCase):
         at = raw.rindex(struct.pack("<HHQI", 257, 4, 1, self.HEIGHT)) + 12
         raw[at:at + 4] = struct.pack("<I", self.HEIGHT - 100)
         (self.large / "one.tif").write_bytes(raw)
-        self.refused(2, ["holds other predictions", "large images"], "predict", self.trained, self.large, "--out", self.folder / "predicted",
+        self.refused(2, ["contains other predictions", "large images"], "predict", self.trained, self.large, "--out", self.folder / "predicted",
                      *self.WINDOWS)  # fmt: skip
 
 

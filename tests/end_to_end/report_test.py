@@ -93,7 +93,7 @@ class Report(Case):
         before = tree_bytes(self.folder)
         result = self.ok("ingest", self.folder / "mixed", "--out", cache, "--estimate", "--json")
         self.assertIn("would take about", result.err)
-        self.assertIn("the cache would have about", result.err)
+        self.assertIn("the cache would take about", result.err)
         self.assertEqual(tree_bytes(self.folder), before)
         files = sum(f.stat().st_size for f in [*(cache / "shards").iterdir(), cache / "ledger.jsonl",
                                                cache / "fingerprints" / "table"])  # fmt: skip

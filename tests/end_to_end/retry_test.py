@@ -247,7 +247,7 @@ class Retry(Case):
         self.refused(2, ["there is no cache at"], "ingest", self.source, "--out", self.folder / "none", "--retry-failed")
         self.refused(2, ["--out CACHE", "--into CACHE"], "ingest", self.source, "--retry-failed")
         for more in (["--drop"], ["--estimate"]):
-            self.refused(2, ["--retry-failed is for a finished cache"], "ingest", self.source, *retry, *more)
+            self.refused(2, ["--retry-failed needs --out CACHE, a finished cache"], "ingest", self.source, *retry, *more)
         self.refused(2, ["made with other settings"], "ingest", self.source, *retry, "--hash", "dhash")
         other = self.folder / "other"
         shutil.copytree(self.source, other)

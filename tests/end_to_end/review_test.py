@@ -593,7 +593,7 @@ class OneModel(Case):
         """Runs `dedup`, and checks that all three agree on its groups."""
         self.ok("dedup", self.cache, "--report", self.page, "--list-groups", self.listed, *args)
         page, (review, said) = self.of_page(), self.of_review()
-        self.assertNotIn("as their codes tell", said)
+        self.assertNotIn("derived from codes alone", said)
         self.assertEqual([self.facts(group) for group in review], [self.facts(group) for group in sorted(page, key=lambda g: g["number"])])
         rows = {}
         for line in self.listed.read_text().splitlines():
@@ -639,7 +639,7 @@ class OneModel(Case):
             name = "cv-2" if "--folds" in more else "split"
             self.ok("split", self.cache, *more, "--name", name.removesuffix("-2"), "--report", self.page)
             review, said = self.of_review("--name", name)
-            self.assertNotIn("as their codes tell", said)
+            self.assertNotIn("derived from codes alone", said)
             told = [(g["reasons"], g["distance"], g["diameter"], g.get("probability"), {m["id"] for m in g["members"]}) for g in review]
             self.assertEqual(told, [(g["reasons"], g["distance"], g["diameter"], g.get("probability"), {m["id"] for m in g["members"]})
                                     for g in sorted(self.of_page(), key=lambda g: g["number"])])  # fmt: skip
@@ -649,7 +649,7 @@ class OneModel(Case):
     def test_folds_of_a_training_have_the_groups_that_they_were_cut_by(self):
         def told(name):
             review, said = self.of_review("--name", name)
-            self.assertNotIn("as their codes tell", said)
+            self.assertNotIn("derived from codes alone", said)
             return [(g["reasons"], g["diameter"], g.get("probability"), {m["id"] for m in g["members"]}) for g in review]
 
         recipe = ["--net", "lenet", "--image-size", 16, "--batch-size", 4, "--epochs", 1, "--lr", 0.01, "--recipe", "none"]
@@ -677,7 +677,7 @@ class OneModel(Case):
         self.assertEqual((self.cache / "selections" / "default.previous.groups").read_bytes(), whole)
         again, said = self.of_review("--name", "default.previous")
         self.assertEqual([self.facts(group) for group in again], [self.facts(group) for group in first])
-        self.assertNotIn("as their codes tell", said)
+        self.assertNotIn("derived from codes alone", said)
         # What ends between the two files leaves groups of no selection.
         self.agree()
         failed = run("dedup", self.cache, "--verify", "--keep", "largest", "--name", "default",
@@ -685,12 +685,12 @@ class OneModel(Case):
         self.assertEqual(failed.code, 1, failed.err)
         self.assertNotEqual(groups.read_bytes(), whole)
         by_codes, said = self.of_review()
-        self.assertIn("the groups of selection 'default' are shown as their codes tell, not as they were found", said)
+        self.assertIn("the groups of selection 'default' are derived from codes alone, without the results of comparing pictures", said)
         self.assertFalse(any("probability" in group for group in by_codes))
         self.agree()
         # Without the file, and with a damaged one.
         groups.unlink()
-        self.assertIn("nothing of them is kept beside it; deduplicate again to see those", self.of_review()[1])
+        self.assertIn("its file of groups is missing; deduplicate again to see these results", self.of_review()[1])
         self.ok("verify", self.cache)
         groups.write_bytes(whole[:-1])
         self.assertIn("default.groups", self.of_review()[1])
@@ -698,7 +698,7 @@ class OneModel(Case):
         # A selection that is made by codes needs none, and nothing is said of it.
         self.ok("dedup", self.cache, "--no-verify", "--threshold", 8)
         groups.unlink()
-        self.assertNotIn("as their codes tell", self.of_review()[1])
+        self.assertNotIn("derived from codes alone", self.of_review()[1])
 
 
 if __name__ == "__main__":

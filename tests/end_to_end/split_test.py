@@ -259,7 +259,7 @@ class Split(Case):
         self.assertIn("'cv-2.previous'", other.err)
         self.assertRegex(other.out, r"(?m)^cv-5 +[\d,]+ ")
         fewer = self.ok("split", cache, "--threshold", 6, "--folds", 3, "--name", "cv")
-        self.assertIn("'cv-4' to 'cv-5' are of other folds", fewer.err)
+        self.assertIn("'cv-4' to 'cv-5' belong to folds that were made before", fewer.err)
 
     def test_folds_are_whole_whenever_it_dies(self):
         self.use_tmpfs()

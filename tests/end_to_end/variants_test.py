@@ -134,14 +134,14 @@ class Variants(Case):
         exported = []
         for name in ("small", "dropped"):
             said = self.ok("export", self.folder / name, "--to", self.folder / f"{name}-photos")
-            self.assertIn("the first is exported", said.err)
+            self.assertIn("the first variant is exported", said.err)
             exported.append(tree(self.folder / f"{name}-photos"))
         self.assertEqual(*exported)
         self.assertEqual(len(exported[0]), 24)
         self.assertEqual({name.split("/")[0] for name in exported[0]}, {"train", "test"})
         self.ok("info", cache, "--sheet", self.folder / "sheet.png")
         said = self.ok("export", cache, "--to", self.folder / "list.csv", "--as", "list")
-        self.assertNotIn("the first is exported", said.err)
+        self.assertNotIn("the first variant is exported", said.err)
         self.refused(2, ["has pixels"], "export", cache, "--to", self.folder / "links", "--link", "hard", "--source",
                      self.source)  # fmt: skip
 

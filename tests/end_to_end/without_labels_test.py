@@ -113,7 +113,7 @@ class WithoutLabels(Case):
         self.refused(2, ["has only 1; use a larger --micro-batch"], *self.command(self.folder / "none", micro_batch=1))
         refused(["--augment none makes equal"], "--augment", "none")
         refused(["mixes images"], "--augment", "flip+mixup")
-        refused(["--folds is for nets that predict labels"], "--folds", 2)
+        refused(["--folds needs a loss that uses labels"], "--folds", 2)
         self.refused(2, ["predicts no classes", "winnow embed"], "eval", self.trained, self.cache)
         self.refused(2, ["predicts no classes", "winnow embed"], "onnx", self.trained, "--to", self.folder / "net.onnx")
         for split in ("train", "test"):

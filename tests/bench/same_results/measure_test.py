@@ -108,7 +108,7 @@ class Measure(unittest.TestCase):
             (b"105 of 105 inputs read, 105 in 0.2 s, 558 a second", b"105 of 105 inputs read, 105 in T s, T a second"),
             (b'{"ok":30,"images_per_second":1569.36,"digest":"02"}', b'{"ok":30,"images_per_second":T,"digest":"02"}'),
             (b'"stages":{"read":{"busy_seconds":2.4e-05,"threads":1}},"slowest":"write"', b'"stages":{"read":T},"slowest":T'),
-            (b"the cache would have about 9 KiB; 23 GiB are free there", b"the cache would have about 9 KiB; T are free there"),
+            (b"the cache would take about 9 KiB; 23 GiB are free there", b"the cache would take about 9 KiB; T are free there"),
         ):  # fmt: skip
             self.assertEqual(measure.masked(text), left)
         for text in (b"12 groups of duplicates; 27 samples removed, 78 kept", b"leak: 3 val samples have a duplicate in train (1 groups)",
