@@ -48,7 +48,8 @@ void add_json_flag(Verb verb, bool& json) {
 Verb add_held_bench(Verb bench, const std::string& name, const std::string& what, HeldRequest& o) {
   const Verb verb = bench.add_verb(name, what);
   verb.add_option("source", o.source, "Data set, as for ingest").required();
-  verb.add_option("--seconds", o.seconds, "Minimum duration of a run, which repeats the source")
+  verb.add_option("--seconds", o.seconds,
+                  "Minimum duration of a run; the source is repeated until then")
       .check(real_above(0, kMostSeconds))
       .show_default();
   add_rounds_flag(verb, o.rounds, kByTurns);
@@ -82,15 +83,15 @@ SubVerb add_bench_ingest(Verb bench) {
                      o->held);
   verb.add_option(
       "--out", o->out,
-      "Folder in which caches are made and removed again; empty: the folder of temporary files");
+      "Folder for the caches, which are removed again; empty: the folder for temporary files");
   return {verb, [o](Session& session) { bench_ingest(*o, session); }};
 }
 
 SubVerb add_bench_hash(Verb bench) {
   auto o = std::make_shared<HashBenchRequest>();
-  const Verb verb = bench.add_verb(
-      "hash",
-      "Hashing of decoded pixels on one core, compared with turning them gray, the lower bound");
+  const Verb verb = bench.add_verb("hash",
+                                   "Hashing of decoded pixels on one core, compared with "
+                                   "converting them to gray, which every hash needs");
   verb.add_option("--hash", o->hashes, "Hashes to measure, each alone and all together")
       .delimiter(',')
       .show_default();
@@ -110,15 +111,14 @@ SubVerb add_bench_hash(Verb bench) {
 
 SubVerb add_bench_search(Verb bench) {
   auto o = std::make_shared<SearchBenchRequest>();
-  const Verb verb = bench.add_verb(
-      "search",
-      "Search for all near pairs of random codes, compared with the plan's comparisons and copies "
-      "alone");
+  const Verb verb = bench.add_verb("search",
+                                   "Search for all near pairs of random codes, compared with only "
+                                   "the comparisons and copies that its plan needs");
   verb.add_option("--count", o->count, "Number of codes; one in a hundred has a neighbour")
       .check(whole_in(2, 4'000'000'000))
       .show_default();
   verb.add_option("--bits", o->bits, "Bits of a code").check(whole_in(64, 1024)).show_default();
-  verb.add_option("--radius", o->radius, "Most bits in which near codes differ")
+  verb.add_option("--radius", o->radius, "Largest number of bits in which near codes differ")
       .check(whole_in(0, 1024))
       .show_default();
   add_rounds_flag(verb, o->rounds, kRuns);
@@ -135,7 +135,8 @@ SubVerb add_bench_loader(Verb bench) {
   verb.add_option("cache", o->load.cache, "Cache made by winnow ingest").required();
   add_memory_flags(verb, o->load.memory);
   verb.add_option("--augment", o->load.augment, "Augmentation recipe, as for train").show_default();
-  verb.add_option("--image-size", o->load.image_side_px, "Side in pixels; 0: as the images are")
+  verb.add_option("--image-size", o->load.image_side_px,
+                  "Side of the images in pixels; 0: their own size")
       .check(whole_in(0, train::kMostSidePx))
       .show_default();
   verb.add_option("--batch-size", o->load.batch, "Images per batch")
@@ -198,7 +199,7 @@ SubVerb add_bench_alltoall(Verb bench) {
       .check(whole_in(4, std::int64_t{1} << 30))
       .show_default();
   verb.add_option("--gradients", o->gradient_bytes,
-                  "Also measure all-reduces of so many bytes, alone and during exchanges")
+                  "Also measure all-reduces of this many bytes, alone and during exchanges")
       .in_bytes()
       .check(whole_in(0, std::int64_t{1} << 32))
       .show_default();
@@ -248,12 +249,13 @@ SubVerb add_bench_allreduce(Verb bench) {
           "Schedules as for winnow train --schedule, or auto: the one predicted to be fastest; "
           "default: all of them")
       .delimiter(',');
-  verb.add_option("--colors", o->grain.colors,
-                  "Colors of schedules that have colors, except for auto")
+  verb.add_option(
+          "--colors", o->grain.colors,
+          "Number of trees of the schedules multicolor and hierarchical; auto chooses its own")
       .check(whole_in(1, 64))
       .show_default();
   verb.add_option("--segment", o->grain.segment_elements,
-                  "Most elements per message, except for auto")
+                  "Largest number of elements in a message; auto chooses its own")
       .check(whole_in(1, kMostBatch))
       .show_default();
   verb.add_flag(
@@ -273,7 +275,7 @@ SubVerb add_bench_allreduce(Verb bench) {
 
 Command add_bench(Verb program) {
   const Verb verb =
-      program.add_verb("bench", "Measure what is achieved compared with what is attainable");
+      program.add_verb("bench", "Benchmarks: compare winnow's speed with what is attainable");
   verb.footer(
       R"(Kinds of runs alternate, so that other load on the machine slows all of them equally.
 

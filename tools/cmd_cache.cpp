@@ -35,15 +35,16 @@ Command add_cache(Verb program) {
   add_machine_flags(loads, o->machines);
   loads
       .add_option("--partitions", o->machines.partitions,
-                  "Each machine holds its part of so many partitions of the samples, as train "
-                  "--shuffle-fraction reads them, instead of shards; 0: shards")
+                  "Number of partitions of the samples, as for train --shuffle-fraction: each "
+                  "machine then holds some partitions instead of some shards; 0: shards")
       .check(whole_in(0, kMostCount))
       .show_default();
   const Verb lists = cache.add_verb("list", "Show which of your caches are in memory");
   add_memory(lists);
   lists.add_flag("--json", o->json, "Print one JSON object on stdout");
   const Verb drops = cache.add_verb(
-      "drop", "Remove a cache from memory; one that ingest --memory made is then gone");
+      "drop",
+      "Remove a cache from memory; a cache of ingest --memory exists only there and is deleted");
   drops.add_option("cache", o->cache, "The cache, or its digest if the cache no longer exists")
       .required();
   drops.add_flag("--delete", o->deletes, "Also delete the cache itself, from disk");

@@ -23,9 +23,9 @@ Command add_compare(Verb program) {
                   "Cache to evaluate on (default: that which the first run was evaluated on)");
   verb.add_option(
       "--split", o->eval.data.split,
-      "train, val or test, or holdout: what the runs held out by --holdout (default: "
-      "test, else val, else holdout). Choose by val or holdout: what was chosen by test "
-      "is better there than elsewhere");
+      "Split to compare on: train, val, test, or holdout, the images that the runs held out with "
+      "--holdout (default: test, else val, else holdout). Make choices on val or holdout: accuracy "
+      "on test is too high for a run that was chosen on test");
   verb.add_option("--margin", o->margin_points,
                   "Largest accuracy loss, in points, that still counts as no loss; choose it "
                   "before you look. Without it no verdict is given")
@@ -35,14 +35,14 @@ Command add_compare(Verb program) {
   verb.add_option("--tta", o->eval.data.tta,
                   "Test-time augmentation, as for winnow eval; the same for all runs");
   verb.add_flag("--allow-unlabelled", o->eval.data.allow_unlabelled,
-                "Runs of bce and focal: an image without a label is of no class, also where a run "
-                "was trained without this flag; no run has it right");
+                "For runs with --loss bce or focal: an image without labels counts as an image of "
+                "no class, even if a run was trained without this flag; no run predicts it right");
   verb.add_option("--threads", o->threads, "Number of CPU cores; 0: this process's share")
       .check(cores())
       .show_default();
   verb.add_option("--report", o->report,
                   "Write a page here, an HTML file: figures, curves, settings, and the images that "
-                  "one has right and another has not");
+                  "one run predicts right and another wrong");
   verb.add_flag("--json", o->json, "Print one JSON object on stdout");
   verb.footer(
       R"(Runs whose settings differ only in the seed form one recipe. Recipes are paired by seed, and their

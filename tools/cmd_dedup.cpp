@@ -57,8 +57,8 @@ Command add_dedup(Verb program) {
   const Verb verb =
       program.add_verb("dedup", "Find duplicates and leaks; write a selection for training");
   verb.add_option("cache", o->cache,
-                  "Cache made by winnow ingest, or a data set, as of ingest, which is read in "
-                  "place: then the images to remove are printed as CSV")
+                  "Cache made by winnow ingest, or a data set, as for ingest. A data set is read "
+                  "in place, and the images to remove are printed as CSV")
       .required();
   verb.add_option("--name", o->name, "Name of the selection of a cache").show_default();
   add_dedup_flags(verb, "--", o->deciding.flags);
@@ -70,8 +70,8 @@ Command add_dedup(Verb program) {
   add_list_flags(verb, o->lists);
   add_report_flag(verb, o->report);
   verb.add_option("--self-check", o->deciding.self_check,
-                  "Self-check: compare so many random images with all others one by one, and fail "
-                  "if the search found anything else")
+                  "Self-check: compare this many random images with all others one by one, and "
+                  "fail if the search found other pairs")
       .check(whole_in(0, kMostCount));
   verb.add_flag("--json", o->json, "Print one JSON object on stdout");
   verb.footer(dedup_footer());

@@ -10,7 +10,7 @@ namespace winnow::tools {
 Command add_doctor(Verb program) {
   auto o = std::make_shared<DoctorRequest>();
   const Verb verb =
-      program.add_verb("doctor", "Check this machine: what it has, and what is missing for what");
+      program.add_verb("doctor", "Check this machine: what works, and what is missing");
   verb.add_option("caches", o->caches, "Folders for caches; default: the current one");
   verb.add_flag("--json", o->json, "Print one JSON object on stdout");
   verb.footer(

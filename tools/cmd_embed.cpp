@@ -12,21 +12,21 @@ namespace winnow::tools {
 Command add_embed(Verb program) {
   auto o = std::make_shared<EmbedRequest>();
   const Verb verb =
-      program.add_verb("embed", "Compute a feature vector for every image, or take yours");
+      program.add_verb("embed", "Compute a feature vector for every image, or store yours");
   verb.add_option("source", o->embed.source,
                   "Run directory made by winnow train, a safetensors file with torchvision's "
                   "names, or a .npy file with a vector in each row")
       .required();
-  verb.add_option("cache", o->embed.cache, "Cache whose images get them").required();
+  verb.add_option("cache", o->embed.cache, "Cache whose images get the features").required();
   verb.add_option("--name", o->name, "Name of the features").show_default();
   verb.add_option("--dtype", o->dtype,
-                  "What is stored of each number: f16, or i8 with a scale for each image, which is "
-                  "half as large")
+                  "Type of the stored numbers: f16, or i8 with a scale for each image, which takes "
+                  "half the space")
       .one_of({"f16", "i8"})
       .show_default();
   verb.add_option("--names", o->names,
-                  "For a .npy file: the image of each row, a line a row, as the cache's "
-                  "ledger.jsonl names it");
+                  "For a .npy file: a file with the image name of each row, one name a line, as in "
+                  "the cache's ledger.jsonl");
   add_checkpoint_flags(verb, o->embed.checkpoint);
   add_file_net_flags(verb, "safetensors", o->embed.file);
   verb.add_option("--backend", o->embed.backend, "Backend that computes").show_default();

@@ -28,22 +28,22 @@ Command add_eval(Verb program) {
   verb.add_option("cache", o->caches, "Cache to evaluate on, or several").required();
   add_checkpoint_flags(verb, o->eval.checkpoint);
   verb.add_option("--head", o->eval.checkpoint.head,
-                  "Of a run with --local: evaluate the head of this stage, from 1, in place of the "
-                  "net; 0: the net")
+                  "For a run with --local: evaluate the head of this stage, from 1, instead of the "
+                  "whole net; 0: the whole net")
       .check(whole_in(0, kMostCount))
       .show_default();
   add_file_net_flags(verb, "a file", o->eval.file);
   verb.add_option("--split", o->splits,
-                  "train, val or test, or holdout: what the run held out by --holdout (default: "
-                  "test, else val, else holdout); give it again for another one")
+                  "Split to evaluate: train, val, test, or holdout, the images that the run held "
+                  "out with --holdout (default: test, else val, else holdout); repeatable")
       .one_each();
   verb.add_option("--selection", o->eval.data.selection,
                   "Selection that marks leaked images (default: the one of the training)");
   verb.add_option("--tta", o->eval.data.tta,
                   "Test-time augmentation: predict each image by the mean of several views of it");
   verb.add_flag("--allow-unlabelled", o->eval.data.allow_unlabelled,
-                "Runs of bce and focal: an image without a label is of no class, also where the "
-                "run was trained without this flag");
+                "For runs with --loss bce or focal: an image without labels counts as an image of "
+                "no class, even if the run was trained without this flag");
   add_memory_flags(verb, o->memory);
   verb.add_option("--predictions", o->predictions, "Write a CSV of every image's prediction here");
   verb.add_flag("--logits", o->eval.with_logits,
@@ -56,8 +56,8 @@ Command add_eval(Verb program) {
       .check(cores())
       .show_default();
   verb.add_flag("--json", o->json,
-                "Print one JSON object on stdout, with the confusion matrix; for "
-                "several splits or caches one on a line each");
+                "Print one JSON object on stdout, with the confusion matrix; for several splits or "
+                "caches, one object a line");
   verb.footer("Test-time augmentations; they average probabilities unless they say otherwise:" +
               table_of(train::test_augmentations()) + R"(
 

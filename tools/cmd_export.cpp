@@ -61,14 +61,14 @@ Command add_export(Verb program) {
   const Verb verb =
       program.add_verb("export", "Write a cache's images, or a list of them, for other programs");
   verb.add_option("cache", o->cache,
-                  "Cache made by winnow ingest, or a data set, as of ingest, whose duplicates are "
-                  "found where it is and left out")
+                  "Cache made by winnow ingest, or a data set, as for ingest, whose duplicates are "
+                  "found in place and left out")
       .required();
   verb.add_option("--to", o->to, "What to make: a folder, or with --as list a file").required();
   verb.add_option("--as", o->as,
                   "image-folder: SPLIT/CLASS/NAME; tree: the files under the paths that they have "
                   "in their source; webdataset: tar shards; list: a CSV, no images. "
-                  "Without: image-folder of a cache, tree of a data set")
+                  "Default: image-folder for a cache, tree for a data set")
       .one_of({"image-folder", "tree", "webdataset", "list"});
   verb.add_option(
       "--selection", o->options.selection,

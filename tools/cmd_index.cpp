@@ -34,8 +34,8 @@ Verb add_index_verb(Verb index, const std::string& name, const std::string& what
 
 void add_index_inputs(Verb verb, IndexInputs& inputs) {
   verb.add_option("inputs", inputs.paths,
-                  "Caches made by winnow ingest, or data sets, as of ingest, whose images are read "
-                  "in place")
+                  "Caches made by winnow ingest, or data sets, as for ingest, whose images are "
+                  "read in place")
       .required();
   add_reading_flags(verb, inputs.reading);
 }
@@ -43,8 +43,8 @@ void add_index_inputs(Verb verb, IndexInputs& inputs) {
 // --source: where to find pictures of the images in an index, which stores none. For --report.
 void add_pictures_flag(Verb verb, std::vector<std::filesystem::path>& sources) {
   verb.add_option("--source", sources,
-                  "Of --report: a cache or a data set that was added to the index, to take its "
-                  "pictures from; repeatable")
+                  "For --report: a cache or a data set that was added to the index, whose pictures "
+                  "are shown; repeatable")
       .needs(verb.flag("--report"))
       .repeatable();
 }
@@ -85,9 +85,11 @@ SubVerb add_index_delete(Verb index) {
   const Verb verb = add_index_verb(index, "delete", "Delete images", o->index);
   verb.add_option("name", o->names, "Names of the images, as in the CSV of dedup");
   verb.add_option("--names", o->names_file, "File of names, one a line");
-  verb.add_option("--ids", o->ids_file, "File of ids, one a line, or CSV that begins with them");
+  verb.add_option("--ids", o->ids_file,
+                  "File of ids, one a line, or a CSV with ids in its first column");
   verb.add_option("--source", o->source,
-                  "Only of the source of this number (see info); alone: all of it")
+                  "Delete only images of the source with this number (see winnow index info); "
+                  "without names or ids, all of them")
       .check(whole_in(0, kMostCount));
   verb.footer(
       R"(Examples:
@@ -100,7 +102,7 @@ SubVerb add_index_merge(Verb index) {
   auto o = std::make_shared<IndexMergeRequest>();
   const Verb verb = add_index_verb(
       index, "merge", "Add the content of another index with the same hash and radius", o->index);
-  verb.add_option("other", o->other, "That index; it is only read").required();
+  verb.add_option("other", o->other, "The other index; it is only read").required();
   verb.footer(
       R"(Its sources are numbered after the existing ones.
 
@@ -122,19 +124,19 @@ SubVerb add_index_query(Verb index) {
   const Verb verb = add_index_verb(
       index, "query", "Print as CSV which images have a duplicate in the index, and the nearest",
       o->index);
-  const Flag threshold =
-      verb.add_option("--threshold", o->choice.threshold,
-                      "Bits that may differ between duplicates; by default as --risk allows")
-          .check(whole_in(0, kMostBits));
+  const Flag threshold = verb.add_option("--threshold", o->choice.threshold,
+                                         "Largest number of bits that may differ between "
+                                         "duplicates (default: chosen by --risk)")
+                             .check(whole_in(0, kMostBits));
   verb.add_option("--risk", o->choice.risk,
-                  "Choose the threshold: the largest with fewer expected false pairs than this by "
-                  "chance, among as many images as are in the index; 0.5 by default")
+                  "Choose the threshold: the largest with fewer expected false pairs than this, "
+                  "among as many images as are in the index (default: 0.5)")
       .check(real_above(0, kMostRisk))
       .excludes(threshold);
   add_quality_flag(verb, "--", o->choice);
   add_verify_flags(verb, "--", o->choice);
   add_feature_flags(verb, o->features);
-  verb.add_flag("--fail-on-match", o->fail_on_match, "Exit with code 3 if there are any");
+  verb.add_flag("--fail-on-match", o->fail_on_match, "Exit with code 3 if any image has a match");
   add_report_flag(verb, o->report);
   add_pictures_flag(verb, o->sources);
   let_give_more(verb);

@@ -29,7 +29,7 @@ void add_sheet_flags(Verb whole, Flag selection, SheetOptions& flags) {
       .needs(selection);
   const Flag groups = verb.add_option(
       "--groups", flags.of.groups,
-      "Sheet: a line for each group of this selection, with what stays and what goes");
+      "Sheet: a line for each group of this selection, with the kept and the removed images");
   groups.needs(sheet).excludes(selection);
   verb.add_option("--split", flags.of.split, "Sheet: only this split")
       .one_of({"none", "train", "val", "test"})
@@ -49,10 +49,11 @@ void add_sheet_flags(Verb whole, Flag selection, SheetOptions& flags) {
       .needs(sheet);
   const Flag augment = verb.add_option(
       "--augment", flags.augment,
-      "Of the sheet: a line for each sample, as it is and as this recipe makes it in the first "
-      "epochs of a run with that seed; see train --help-all");
+      "Sheet: a line for each sample: the image itself, then as augmented by this recipe in the "
+      "first epochs of a run with the same seed; see train --help-all");
   verb.add_option("--image-size", flags.image_size,
-                  "Of --augment: a side in pixels, or HxW; otherwise the images' own, or 224")
+                  "For --augment: size of the samples, a side in pixels or HxW (default: the size "
+                  "of the images, or 224 if they differ)")
       .needs(augment);
   augment.needs(sheet).excludes(groups);
 }
@@ -73,7 +74,7 @@ Command add_info(Verb program) {
       "Instead, how many images are dark, blurry, odd and so on; or, of those named, as "
       "blurry,dark, a list of the images with their scores (CSV), the worst first");
   verb.add_option("--report", o->report,
-                  "Also write it as a page (HTML), with what was not read and the sheet");
+                  "Also write an HTML page, with the inputs that could not be read, and the sheet");
   add_sheet_flags(verb, selection, o->sheet);
   verb.add_flag("--json", o->json, "Print one JSON object on stdout, with the manifest");
   verb.footer(

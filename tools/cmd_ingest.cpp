@@ -56,13 +56,15 @@ itself. A variant takes height x width x 3 bytes; --estimate prints the total. A
 void add_gate_flags(Verb whole, GateOptions& flags) {
   const Verb verb = whole.titled("Gates");
   verb.add_option("--fail-on", flags.fail_on,
-                  "Exit with code 3, once the cache is made, if an input was so or worse: "
-                  "truncated, error (no picture), warning (a picture the decoder complained of)")
+                  "Exit with code 3, after the cache is made, if there are such inputs. truncated: "
+                  "files that end early; error: all unreadable inputs; warning: these, and images "
+                  "read with a warning of the decoder")
       .one_of({"none", "truncated", "error", "warning"})
       .show_default();
-  verb.add_option("--max-bad", flags.max_bad,
-                  "Exit with code 3, once the cache is made, if more inputs than this could not be "
-                  "read: a number, or a share such as 0.5%");
+  verb.add_option(
+      "--max-bad", flags.max_bad,
+      "Exit with code 3, after the cache is made, if more inputs than this could not be "
+      "read: a number, or a share such as 0.5%");
 }
 
 }  // namespace
@@ -71,21 +73,22 @@ Command add_ingest(Verb program) {
   auto o = std::make_shared<IngestRequest>();
   const Verb verb =
       program.add_verb("ingest", "Read, decode, fingerprint and store a data set into a cache");
-  verb.add_option("sources", o->sources, "Data sets: folders, or files of one each").required();
+  verb.add_option("sources", o->sources, "Data sets: folders, or files that each hold one data set")
+      .required();
   verb.add_option("--out", o->out, "Cache directory to make");
   verb.add_option("--into", o->into,
-                  "Finished cache to add the sources to; flags that shape the content, where not "
-                  "given, are the cache's. The result equals one ingest of all sources");
+                  "Finished cache to add the sources to; flags that shape its content default to "
+                  "the cache's settings. The result equals one ingest of all sources");
   verb.add_flag(
       "--retry-failed", o->task.retry,
       "Read again only the inputs that the finished cache --out could not read: give its sources "
       "once they are repaired or their storage is back. The result equals a new ingest of all");
   verb.add_flag("--memory", o->task.memory, "Keep the shards in memory (tmpfs) until `cache drop`");
   add_ingest_flags(verb, o->flags);
-  const Flag drop =
-      verb.add_flag("--drop", o->task.drop,
-                    "Leave duplicates out: fingerprint all (in CACHE.first, removed at the end), "
-                    "decide, then store only what stays; the ledger names the image kept for each");
+  const Flag drop = verb.add_flag(
+      "--drop", o->task.drop,
+      "Leave out duplicates: fingerprint all images (in CACHE.first, removed at the end), decide, "
+      "then store only the kept images; the ledger names the kept image of each duplicate");
   for (const Flag option : add_dedup_flags(verb, "--drop-", o->drop_flags)) {
     option.needs(drop);
   }

@@ -17,9 +17,8 @@ Command add_onnx(Verb program) {
   verb.add_option("--to", o->to, "The file to write, as net.onnx").required();
   add_checkpoint_flags(verb, o->checkpoint);
   verb.add_option("--cache", o->cache,
-                  "Cache it was trained on, whose class names are stored where the run, of an "
-                  "older version, does "
-                  "not name them; else they are compared");
+                  "Cache that the net was trained on; its class names are compared with those of "
+                  "the run, or stored if the run, of an older version, has none");
   verb.footer(
       R"(The model takes decoded pixels (u8, channels first, RGB) in the size of the training, any number of
 images at once, and normalises them itself. It returns logits: take their softmax for the loss

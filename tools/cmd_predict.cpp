@@ -16,23 +16,25 @@ namespace {
 
 void add_table_flags(Verb verb, PredictCommand& o) {
   verb.add_option("--format", o.table,
-                  "predictions.csv, a line an image; .jsonl; or .npy with all probabilities")
+                  "Format of the table: csv or jsonl, with a line for each image; or npy, with all "
+                  "probabilities")
       .one_of({"csv", "jsonl", "npy"})
       .show_default();
   verb.add_option("--top", o.request.table.top, "Most classes per image in the table")
       .check(whole_in(1, kMostCount))
       .show_default();
-  verb.add_option("--threshold", o.request.table.threshold,
-                  "Runs of bce and focal: an image has the classes above this probability")
+  verb.add_option(
+          "--threshold", o.request.table.threshold,
+          "For runs with --loss bce or focal: an image has the classes above this probability")
       .check(real_in(0, 1))
       .show_default();
   verb.add_flag("--features", o.request.net.with_features,
-                "Write features.npy, too: the vector of each image, as winnow embed takes it");
+                "Also write features.npy: the feature vector of each image, for winnow embed");
   verb.add_option("--sort-into", o.request.table.sort_into,
                   "Make hard links of the images here, in a folder for each class");
   verb.add_option("--report", o.report,
-                  "Write a page here, an HTML file: counts, and of each class the surest and the "
-                  "least sure images");
+                  "Write an HTML page here: counts, and for each class the images with the highest "
+                  "and the lowest probability");
 }
 
 void add_window_flags(Verb whole, PredictCommand& o) {
@@ -41,22 +43,25 @@ void add_window_flags(Verb whole, PredictCommand& o) {
                                       "Predict each image in windows of this side in pixels, which "
                                       "is the net's input; images may be of any size")
                           .check(whole_in(1, train::kMostSidePx));
-  verb.add_option("--overlap", o.windows.overlap, "Overlap of neighbouring windows, as a share")
+  verb.add_option("--overlap", o.windows.overlap,
+                  "Overlap of neighbouring windows, as a share of their side")
       .check(real_in(0, 1))
       .show_default()
       .needs(window);
   verb.add_option("--scale", o.windows.scale,
-                  "Scale of the image that windows see: 0.5 looks from farther away")
+                  "Scale of the image before windows are cut; with 0.5, a window covers twice the "
+                  "width and height")
       .check(real_in(0.01, 100))
       .show_default()
       .needs(window);
   verb.add_option("--pool", o.pool,
-                  "What an image gets of its windows: the mean, the max of each class, or top:0.1, "
-                  "the mean of the largest tenth")
+                  "How the predictions of the windows are combined: mean, max of each class, or "
+                  "top:0.1, the mean of the largest tenth")
       .show_default()
       .needs(window);
-  verb.add_option("--skip-flat", o.windows.skip_flat,
-                  "Leave out windows of one colour: whose levels lie so close or closer")
+  verb.add_option(
+          "--skip-flat", o.windows.skip_flat,
+          "Skip windows of one colour: those whose pixel levels differ by at most this much")
       .check(whole_in(0, 255))
       .needs(window);
   const Flag map =
@@ -65,20 +70,22 @@ void add_window_flags(Verb whole, PredictCommand& o) {
           .repeatable()
           .needs(window);
   verb.add_option("--map-step", o.windows.map.step_px,
-                  "Pixels of the image for a point of its maps; 0: a quarter of the stride")
+                  "Distance between the points of a map, in pixels of the image; 0: a quarter of "
+                  "the stride of the windows")
       .check(whole_in(0, kMostCount))
       .show_default()
       .needs(map);
-  verb.add_option("--map-format", o.map_format, "Of maps: npy, or TIFF of 32-bit floats")
+  verb.add_option("--map-format", o.map_format, "Format of maps: npy, or tiff with 32-bit floats")
       .one_of({"npy", "tiff"})
       .show_default()
       .needs(map);
   verb.add_option("--min-map", o.windows.map.least,
-                  "Write boxes.csv: where maps reach this probability")
+                  "Write boxes.csv: boxes around the regions where a map reaches this probability")
       .check(real_in(0, 1))
       .needs(map);
   verb.add_option("--memory-limit", o.memory_mib,
-                  "MiB that one image may take, its maps and what cannot be decoded in parts")
+                  "Memory limit of one image, in MiB: its maps, and its pixels if it cannot be "
+                  "decoded in parts")
       .check(whole_in(1, kMostMib))
       .show_default()
       .needs(window);
@@ -95,14 +102,14 @@ Command add_predict(Verb program) {
                   "file with torchvision's names");
   verb.add_option("sources", o->request.inputs.sources,
                   "What to predict: folders, archives, lists, images, or a cache");
-  verb.add_option("--out", o->request.out, "Folder that predictions go to");
+  verb.add_option("--out", o->request.out, "Folder for the predictions");
   add_table_flags(verb, *o);
   add_window_flags(verb, *o);
   add_checkpoint_flags(verb, o->request.net.checkpoint);
   add_file_net_flags(verb, "a file", o->request.net.file);
   verb.add_option("--classes", o->request.net.classes,
-                  "For nets that do not name their classes: a file of the names in their order, a "
-                  "line each or a JSON list");
+                  "For nets that do not name their classes: a file of the class names in order, "
+                  "one name a line or a JSON list");
   verb.add_option("--cache", o->request.net.cache,
                   "For nets that do not name their classes: the cache that they were trained on");
   verb.add_option("--tta", o->request.net.tta,
@@ -115,10 +122,9 @@ Command add_predict(Verb program) {
   verb.add_flag(
       "--alone", o->request.work.alone,
       "Take no locks, for a file system without locks; no other process may work in --out");
-  verb.add_flag(
-      "--mixed-machines", o->request.work.mixed_machines,
-      "Let machines work together that differ in instructions or libraries, and so in the "
-      "last digits of the predictions");
+  verb.add_flag("--mixed-machines", o->request.work.mixed_machines,
+                "Let machines with different instruction sets or libraries work together, although "
+                "last digits of the predictions may differ");
   verb.add_flag("--status", o->status,
                 "Show the progress of the work in --out, and the machines that do it");
   verb.add_flag("--json", o->json, "Print one JSON object on stdout");

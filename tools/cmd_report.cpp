@@ -16,8 +16,8 @@ void draw_live(const ReportRequest& o, const Session& session) {
   require_run(o.runs.front());
   if (!can_show_live()) {
     throw UsageError(
-        "--live draws in a terminal, and stderr is none; winnow watch says the same in lines, "
-        "--out makes a page");
+        "--live draws in a terminal, but stderr is not one; use winnow watch for lines of text, or "
+        "--out for a page");
   }
   watch_runs({.runs = o.runs}, session.stop);
 }
@@ -31,9 +31,9 @@ Command add_report(Verb program) {
       program.add_verb("report", "Write a page of one training run, or of several side by side");
   verb.add_option("runs", o->runs, "Run directories made by winnow train").required();
   const Flag out = verb.add_option("--out", o->out, "Write the page here, an HTML file");
-  verb.add_option("--cache", o->cache,
-                  "Cache with the pictures of mistakes (default: where it was when the run was "
-                  "evaluated)");
+  verb.add_option(
+      "--cache", o->cache,
+      "Cache with the wrongly predicted images (default: where it was when the run was evaluated)");
   verb.add_flag("--live", *live,
                 "In place of a page: draw one run in this terminal, as winnow watch does")
       .excludes(out);

@@ -17,9 +17,10 @@ Command add_review(Verb program) {
   const Verb verb =
       program.add_verb("review", "Judge groups of duplicates or flagged pictures in a browser");
   verb.add_option("cache", o->cache,
-                  "Cache; for groups, with a selection, as winnow dedup writes them")
+                  "Cache; groups need a selection in it, such as winnow dedup writes")
       .required();
-  verb.add_option("--name", o->name, "Selection whose groups, or decisions of pictures, are shown")
+  verb.add_option("--name", o->name,
+                  "Selection whose groups, or decisions on single pictures, are shown")
       .show_default();
   verb.add_option("--review", o->review,
                   "File that judgements are added to (default: reviews/NAME.jsonl in the cache)");
@@ -31,16 +32,16 @@ Command add_review(Verb program) {
       "Instead of groups, show pictures that are dark, blurry, odd and so on, or have one of these "
       "issues, as blurry,dark; the worst of each first");
   verb.add_option("--sample", o->instead.sample,
-                  "Instead of groups, show so many pairs, drawn so that judging them says most "
-                  "about the precision of the selection (winnow tune --review)")
+                  "Instead of groups, show this many random pairs, drawn to estimate the precision "
+                  "of the selection well (winnow tune --review)")
       .check(whole_in(1, kMostCount))
       .excludes(issues);
   verb.add_option("--seed", o->instead.seed, "Another seed draws other pairs")
       .check(seeds())
       .show_default();
   verb.add_option("--source", o->sources,
-                  "Where the data sets are that the cache was made of, in their order: for a "
-                  "cache of --store none, which has no pictures");
+                  "The data sets that the cache was made of, in the same order; needed for a cache "
+                  "of --store none, which has no pictures");
   verb.add_flag("--json", o->json, "Print one JSON object on stdout at the end");
   verb.footer(
       R"(The page is for a browser on this machine, and for whoever has the whole address: its second

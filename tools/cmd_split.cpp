@@ -15,10 +15,10 @@ using Shares = std::array<double, kSplitCount>;
 
 void add_share_flags(Verb verb, SplitRequest& o) {
   verb.add_option("--train", o.shares.train,
-                  "Share of train, as 0.8 or 80%; by default what is left")
+                  "Share of the samples for train, such as 0.8 or 80% (default: the rest)")
       .check(real_in(0, 1));
-  verb.add_option("--val", o.shares.val, "Share of val").check(real_in(0, 1));
-  verb.add_option("--test", o.shares.test, "Share of test").check(real_in(0, 1));
+  verb.add_option("--val", o.shares.val, "Share of the samples for val").check(real_in(0, 1));
+  verb.add_option("--test", o.shares.test, "Share of the samples for test").check(real_in(0, 1));
 }
 
 }  // namespace
@@ -29,15 +29,14 @@ Command add_split(Verb program) {
   verb.add_option("cache", o->cache, "Cache made by winnow ingest").required();
   verb.add_option("--name", o->name, "Name of the selection").show_default();
   add_share_flags(verb, *o);
-  verb.add_option(
-          "--folds", o->shares.folds,
-          "In place of shares, for cross-validation: write the selections NAME-1 to NAME-K, "
-          "each with another of K folds as val and the others as train")
+  verb.add_option("--folds", o->shares.folds,
+                  "Instead of shares, for cross-validation: write the selections NAME-1 to NAME-K, "
+                  "each with another of K folds as val and the other folds as train")
       .check(whole_in(2, dedup::kMostFolds))
       .type_name("K");
   verb.add_option("--of", o->shares.of,
-                  "Distribute the samples of these splits; others stay. Default: none, train, and "
-                  "those that get a share; with folds none, train and val")
+                  "Splits whose samples are distributed; others stay as they are. Default: none, "
+                  "train, and the splits that get a share; with --folds: none, train and val")
       .delimiter(',')
       .one_of({"none", "train", "val", "test"});
   add_choice_flags(verb, "--", o->compare.choice);
@@ -47,7 +46,7 @@ Command add_split(Verb program) {
   verb.add_flag("--ignore-group-keys", o->ignore_group_keys,
                 "Let samples of one group key lie in several splits");
   verb.add_flag("--stay", o->split.dealing.stay,
-                "Leave as many samples in their splits as possible; always so without shares");
+                "Leave as many samples as possible in their splits; always done without shares");
   verb.add_option("--seed", o->split.dealing.seed, "Another seed makes other splits")
       .check(seeds())
       .show_default();

@@ -15,29 +15,28 @@ Command add_suspects(Verb program) {
   const Verb verb = program.add_verb("suspects", "List probable label errors and outliers");
   verb.add_option("cache", o->cache, "Cache made by winnow ingest").required();
   verb.add_option("--run", o->sources.run,
-                  "Label errors from a run of winnow train --folds, by the predictions of nets "
-                  "that were not trained on the images");
+                  "Find label errors with a run of winnow train --folds: each image is predicted "
+                  "by the net that was not trained on it");
   verb.add_option("--features", o->sources.features,
-                  "Outliers, and label errors by the labels of the nearest images, by features of "
-                  "winnow embed");
+                  "Find outliers, and label errors by the labels of the nearest images, with these "
+                  "features of winnow embed");
   verb.add_option("--by", o->prune, "Which label errors are listed, see below").show_default();
   verb.add_option("--order", o->order, "Score that orders label errors, the smallest first")
       .show_default();
   verb.add_option("--neighbours", o->how.neighbours, "With --features: number of nearest images")
       .check(whole_in(1, 1000))
       .show_default();
-  verb.add_option(
-          "--outlier-score", o->how.outlier_score,
-          "With --features: list images as outliers with a score below this; 0.5: further from "
-          "their nearest than three interquartile ranges beyond the upper quartile")
+  verb.add_option("--outlier-score", o->how.outlier_score,
+                  "With --features: list images with a score below this as outliers. Below 0.5: "
+                  "the distance to the nearest images exceeds the upper quartile by more than "
+                  "three interquartile ranges")
       .check(real_in(0.0, 1.0))
       .show_default();
   verb.add_option("--top", o->top, "Most images to list for each issue; 0: all")
       .check(whole_in(0, kMostCount))
       .show_default();
   verb.add_option("--review", o->reviews,
-                  "Leave out images of which this file of winnow review says that they stay or go; "
-                  "repeatable")
+                  "Leave out images that this file of winnow review keeps or drops; repeatable")
       .repeatable();
   verb.add_option("--list", o->output.list,
                   "Write the list to this file instead of the standard output; JSON lines if it is "

@@ -40,10 +40,9 @@ void add_axes_flags(Verb verb, SweepRequest& o) {
       .check(real_in(0, 1))
       .delimiter(',')
       .one_each();
-  verb.add_flag(
-      "--verify", o.sweep.axes.pictures,
-      "Also try the removal of winnow dedup --verify, by comparing pictures; they are compared "
-      "once per folder");
+  verb.add_flag("--verify", o.sweep.axes.pictures,
+                "Also try the removal of winnow dedup --verify, by comparing pictures; they are "
+                "compared once, and results are stored in --out");
   verb.add_option("--keep", o.keeps,
                   "Which image of a group is kept, as for winnow dedup (whose default is best): "
                   "best,largest")
@@ -71,8 +70,8 @@ Command add_sweep(Verb program) {
       .required();
   add_axes_flags(verb, *o);
   verb.add_option("--equal", o->sweep.equal,
-                  "What a point has in common with training on all samples: epochs, which is less "
-                  "work, or steps, which is as much")
+                  "Length of training with fewer samples: the same number of epochs, which is less "
+                  "work, or the same number of steps, which is the same work")
       .delimiter(',')
       .one_each()
       .one_of({"epochs", "steps"})
@@ -94,16 +93,16 @@ Command add_sweep(Verb program) {
       .show_default()
       .type_name("POINTS");
   verb.add_option("--most-images", o->most_images,
-                  "Recommend the most accurate point that keeps at most so many training samples, "
-                  "not the one that removes most without loss")
+                  "Recommend the most accurate point that keeps at most this many training "
+                  "samples, instead of the point that removes most without loss")
       .check(whole_in(1, std::int64_t{1} << 40))
       .type_name("N");
   verb.add_flag("--all-seeds", o->all_seeds,
-                "Train all seeds, even of points that lost with the first three");
+                "Train all seeds, even of points that lost accuracy with the first three");
   add_lane_flags(verb, o->lanes, o->threads);
   verb.add_flag("--estimate", o->estimate,
-                "Say how many runs that would be, how long they would take and how much memory, by "
-                "a few steps of the first; train nothing. What it compares it keeps for the sweep");
+                "Only estimate the number of runs, their time and their memory, by training a few "
+                "steps. Comparisons of pictures are stored for the sweep");
   verb.add_flag("--json", o->json, "Print one JSON object on stdout");
   verb.footer(kSweepFooter);
   return {verb, false, [o](Session& session) { run_sweep(*o, session); }, /*stops=*/true};

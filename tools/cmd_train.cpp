@@ -53,8 +53,8 @@ TrainView view_of(const std::filesystem::path& run, std::int64_t batch, bool liv
   }
   if (live) {
     say(session,
-        "--live draws in a terminal, and stderr is none: its progress comes as lines; "
-        "winnow watch RUN draws it from another terminal");
+        "--live draws in a terminal, but stderr is not one: progress is printed as lines; winnow "
+        "watch RUN draws the run in another terminal");
   }
   return plain_view(session);
 }
@@ -77,13 +77,13 @@ void run(const TrainFlags& o, Session& session) {
 
 void add_metrics_flags(Verb group, MetricsOutletOptions& flags) {
   group.add_option("--metrics-file", flags.file,
-                   "Also write the newest figures as Prometheus' text to this file, anew at each "
-                   "line of metrics.jsonl: for node_exporter's textfile collector a .prom in its "
-                   "folder");
+                   "Also write the latest metrics to this file, in the text format of Prometheus, "
+                   "at each line of metrics.jsonl; for the textfile collector of node_exporter, "
+                   "name a .prom file in its folder");
   group
       .add_option("--metrics-port", flags.port,
-                  "Also serve them to Prometheus at http://127.0.0.1:PORT/metrics of rank 0's "
-                  "machine while the run goes on; 0: any free port")
+                  "Also serve the metrics to Prometheus at http://127.0.0.1:PORT/metrics, on rank "
+                  "0's machine during the run; 0: any free port")
       .check(whole_in(0, 65535))
       .type_name("PORT");
 }
@@ -111,15 +111,15 @@ void add_run_flags(Verb verb, TrainFlags& o) {
                      "Also write what is in metrics.jsonl for TensorBoard, to the folder "
                      "tensorboard of --out");
   run_group.add_flag("--log-batches", t.run.log.batches,
-                     "Also write a digest of every global batch to metrics.jsonl: samples, their "
-                     "pixels as augmented, labels, weights; equal for any number of ranks, threads "
-                     "and machines, and after any kill");
+                     "Also write a digest of every global batch to metrics.jsonl: of its samples, "
+                     "augmented pixels, labels and weights. It is the same for any number of "
+                     "ranks, threads and machines, and after an interruption");
   run_group.add_option("--checkpoint-hist", t.run.checkpoints.kept, "Checkpoints to keep")
       .check(whole_in(1, kMostCount))
       .show_default();
   run_group.add_option("--trace-steps", o.request.trace_steps,
                        "FIRST-LAST: write what all ranks do in these steps to trace.json of "
-                       "--out, for Perfetto or Chrome; +6: in six steps behind the warm-up");
+                       "--out, for Perfetto or Chrome; +6: six steps after the warm-up");
   add_pause_flags(run_group, t.run);
   run_group.add_flag("--live", o.live,
                      "Draw the run in the terminal: curves, speed, time left and where the time "

@@ -24,7 +24,8 @@ Command add_tune(Verb program) {
   add_quality_flag(verb, "--", o->demand);
   add_verify_flags(verb, "--", o->demand);
   verb.add_option("--images", o->recall.images,
-                  "Pictures to edit and hash, to measure recall; 0: none")
+                  "Number of pictures of which edited copies are hashed, to measure recall; 0: do "
+                  "not measure it")
       .check(whole_in(0, kMostCount))
       .show_default();
   verb.add_option("--seed", o->recall.seed, "Seed of random choices").check(seeds()).show_default();

@@ -42,7 +42,8 @@ void add_space_flags(Verb verb, TuneLrRequest& o) {
       .delimiter(',')
       .one_each()
       .show_default();
-  verb.add_option("--batch-sizes", o.tune.arms.batches, "Batch sizes to tune each at")
+  verb.add_option("--batch-sizes", o.tune.arms.batches,
+                  "Batch sizes at which each optimiser is tuned")
       .delimiter(',')
       .one_each()
       .check(whole_in(1, 1 << 30))
@@ -57,10 +58,9 @@ void add_space_flags(Verb verb, TuneLrRequest& o) {
                   "Random settings to try; 0: every combination of the lists")
       .check(whole_in(0, 10'000))
       .show_default();
-  verb.add_flag(
-      "--halving", o.tune.halving,
-      "Train all trials for a short time, and the best third of them three times as long, "
-      "again and again");
+  verb.add_flag("--halving", o.tune.halving,
+                "Train all trials for a short time, then the best third of them three times as "
+                "long, and so on");
 }
 
 void add_run_flags(Verb verb, TuneLrRequest& o) {
@@ -88,9 +88,9 @@ void add_run_flags(Verb verb, TuneLrRequest& o) {
   add_lane_flags(verb, o.lanes, o.threads);
   verb.add_flag("--test", o.test,
                 "Evaluate the final runs on test, too: do so once, when nothing is left to choose");
-  verb.add_flag("--estimate", o.estimate,
-                "Say how many runs that would be, how long they would take and how much memory, by "
-                "a few steps of one; train nothing");
+  verb.add_flag(
+      "--estimate", o.estimate,
+      "Only estimate the number of runs, their time and their memory, by training a few steps");
   verb.add_flag("--json", o.json, "Print one JSON object on stdout");
 }
 

@@ -41,13 +41,11 @@ std::vector<Flag> add_policy_flags(Verb whole, const std::string& prefix, Decisi
                       "Where duplicates are removed: within train, across splits, or all: both")
           .one_of({"all", "within", "across"})
           .show_default(),
-      verb.add_option(
-              prefix + "groups", flags.groups,
-              "What is a group: components, linked directly or through others; stars, all linked "
-              "to "
-              "the one that stays; cliques, all linked to all. Default: stars if pictures are "
-              "compared, so that each removed image is a copy of one that stays; else components, "
-              "which depend on no order")
+      verb.add_option(prefix + "groups", flags.groups,
+                      "Kind of groups. components: images linked directly or through others; "
+                      "stars: all are linked to the one that stays; cliques: all are linked to "
+                      "all. Default: stars if pictures are compared, so that each removed image is "
+                      "a copy of one that stays; else components")
           .one_of({"components", "stars", "cliques"}),
       verb.add_option(prefix + "keep", flags.policy.keep,
                       "Which training image of a group stays: " + policies.what)
@@ -61,10 +59,9 @@ std::vector<Flag> add_policy_flags(Verb whole, const std::string& prefix, Decisi
               "nothing and exits with 3")
           .one_of({"drop-train", "drop-eval", "move", "fail"})
           .show_default(),
-      verb.add_option(
-              prefix + "split-order", flags.policy.split_order,
-              "Instead of drop-train or drop-eval: the splits by falling right to keep such "
-              "pictures, as in val,test,train")
+      verb.add_option(prefix + "split-order", flags.policy.split_order,
+                      "Instead of drop-train or drop-eval: the splits in order of priority; the "
+                      "first one keeps a shared picture, such as val,test,train")
           .delimiter(',')
           .expected(3),
       verb.add_option(
@@ -96,8 +93,7 @@ std::vector<Flag> add_demand_flags(Verb whole, const std::string& prefix, Choice
   const Verb verb = whole.titled(kDuplicates);
   const Flag risk = verb.add_option(prefix + "risk", flags.risk,
                                     "Choose the threshold: the largest with fewer expected false "
-                                    "pairs than this among all "
-                                    "images; 0.5 by default")
+                                    "pairs than this among all images (default: 0.5)")
                         .check(real_above(0, kMostRisk));
   const Flag precision =
       verb.add_option(prefix + "precision", flags.precision,
@@ -117,7 +113,8 @@ std::vector<Flag> add_choice_flags(Verb whole, const std::string& prefix, Choice
   const Flag threshold =
       verb.add_option(
               prefix + "threshold", flags.threshold,
-              "Bits that may differ between duplicates (of phash, if no hash is named). Default: "
+              "Largest number of bits that may differ between duplicates (of phash, if no hash is "
+              "named). Default: "
               "the "
               "largest threshold with fewer than 0.5 expected false pairs among these images")
           .check(whole_in(0, kMostBits));
@@ -153,10 +150,9 @@ std::vector<Flag> add_verify_flags(Verb whole, const std::string& prefix, Choice
           .last_holds();
   const Flag least =
       verb.add_option(prefix + "least-probability", flags.least_probability,
-                      "Of " + prefix +
-                          "verify: least probability that two images show one picture. Default: "
-                          "0.9, or more "
-                          "if too many false pairs are expected")
+                      "For " + prefix +
+                          "verify: smallest probability that two images show the same picture. "
+                          "Default: 0.9, or more if too many false pairs are expected")
           .check(real_in(0.5, 0.9999))
           .each([&flags](const std::string&) { flags.verify = flags.verify.value_or(true); });
   return {verify, least};
@@ -197,8 +193,8 @@ std::vector<Flag> add_dedup_flags(Verb verb, const std::string& prefix, Decision
       verb.titled(kStays)
           .add_option(
               prefix == "--" ? "--drop-issues" : prefix + "issues", flags.policy.drop_issues,
-              "Also remove training images with these issues, as blurry,dark; those of val and "
-              "test too if --thin names these. winnow info --issues shows what there is")
+              "Also remove training images with these issues, such as blurry,dark; also those of "
+              "val and test if --thin names these splits. winnow info --issues lists issues")
           .delimiter(','));
   append(add_verify_flags(verb, prefix, flags.choice), options);
   append(add_constraint_flags(verb, prefix, flags.constraints), options);
@@ -212,9 +208,8 @@ void add_feature_flags(Verb whole, FeatureOptions& flags) {
       "Compare these features of winnow embed instead of a hash; images without a vector match "
       "by equal files and pixels. With --verify the pictures of near pairs are compared");
   verb.add_option("--cosine", flags.cosine,
-                  "For --features: the smallest cosine of duplicates, in thousandths, as 0.97; "
-                  "distances are "
-                  "1000 (1 - cosine)")
+                  "For --features: the smallest cosine of duplicates, in steps of 0.001, such as "
+                  "0.97; distances are listed as 1000 (1 - cosine)")
       .check(real_in(-1, 1));
 }
 
@@ -230,7 +225,7 @@ void add_list_flags(Verb whole, ListPlaces& flags) {
   verb.add_option("--list-look-alikes", flags.look_alikes,
                   "Also list the pairs that look alike and are not taken for copies" + form);
   verb.add_option("--list-blank", flags.low_quality,
-                  "Also list the images with too little in them to match by a hash" + form);
+                  "Also list the images with too little detail to match by a hash" + form);
   verb.add_option("--list-issues", flags.issues,
                   "Also list the images that --drop-issues removed, with their scores" + form);
 }

@@ -12,31 +12,31 @@ namespace winnow::tools {
 void add_reading_flags(Verb whole, ReadingOptions& flags, const std::string& format) {
   const Verb verb = whole.titled("Reading images");
   verb.add_option(format, flags.open.format, "Format of the source; auto looks").show_default();
-  verb.add_option(
-          "--labels", flags.source.labels,
-          "Labels of the source: auto takes those it has, folder those of its folders' names")
+  verb.add_option("--labels", flags.source.labels,
+                  "Labels of the source. auto: those it has; folder: the names of its folders")
       .one_of({"auto", "folder", "none"})
       .show_default();
   verb.add_flag("--allow-empty", flags.open.allow_empty_classes,
                 "Accept class folders without images");
   verb.add_flag("--hidden", flags.open.hidden,
-                "Take files and folders whose names begin with a dot too");
-  verb.add_flag("--system", flags.open.system,
-                "Take what a NAS or an operating system adds too, such as @eaDir and #recycle");
+                "Also read files and folders whose names begin with a dot");
+  verb.add_flag(
+      "--system", flags.open.system,
+      "Also read folders that a NAS or an operating system adds, such as @eaDir and #recycle");
   verb.add_option("--links", flags.source.links,
                   "Symbolic links in folders: follow them, each circle once, or skip them")
       .one_of({"follow", "skip"})
       .show_default();
   verb.add_option(
           "--exclude", flags.open.exclude,
-          "Leave out what matches a glob, by its name or its whole relative path; repeatable")
+          "Leave out files and folders whose name or relative path matches this glob; repeatable")
       .repeatable();
   verb.add_option("--max-pixels", flags.ingest.decode.max_pixels,
-                  "Larger images are recorded as too large")
+                  "Largest number of pixels of an image; larger images are recorded as too large")
       .check(whole_in(1, std::int64_t{1} << 40))
       .show_default();
   verb.add_option("--max-scans", flags.ingest.decode.max_scans,
-                  "JPEGs with more scans are recorded as too large")
+                  "Largest number of scans of a JPEG; JPEGs with more are recorded as too large")
       .check(whole_in(1, kMostCount))
       .show_default();
   verb.add_option("--orientation", flags.source.orientation,
@@ -53,8 +53,8 @@ void add_reading_flags(Verb whole, ReadingOptions& flags, const std::string& for
 
 void add_hashes_flag(Verb verb, ReadingOptions& flags) {
   verb.add_option("--hash", flags.ingest.hashes,
-                  "Perceptual hashes to compute; all @1/2, @1/4 or @1/8, as phash@1/8: of pictures "
-                  "decoded at that scale")
+                  "Perceptual hashes to compute. With a scale, the same for all (@1/2, @1/4 or "
+                  "@1/8, such as phash@1/8), pictures are decoded at that scale")
       .delimiter(',')
       .show_default();
 }
@@ -75,7 +75,7 @@ void add_ingest_flags(Verb whole, ReadingOptions& flags) {
                       "only)")
           .one_of({"original", "raw", "none"})
           .show_default();
-  verb.add_option("--shard-size", flags.stored.shard_mib, "MiB of input a shard is cut at")
+  verb.add_option("--shard-size", flags.stored.shard_mib, "Size of a shard, in MiB of input")
       .check(whole_in(1, kMostMib))
       .show_default();
   whole
@@ -87,8 +87,8 @@ void add_ingest_flags(Verb whole, ReadingOptions& flags) {
       .show_default();
   const Flag resize =
       verb.add_option("--resize", flags.ingest.resize.short_side_px,
-                      "Store images whose shorter side is longer than this many pixels with one of "
-                      "this length, encoded as JPEG; fingerprints are of all pixels")
+                      "Shrink images whose shorter side is longer than this many pixels to this "
+                      "length, and store them as JPEG; fingerprints are computed before that")
           .check(whole_in(1, train::kMostSidePx));
   verb.add_option("--quality", flags.ingest.resize.quality, "Quality of the JPEGs of --resize")
       .check(whole_in(1, 100))
@@ -96,13 +96,13 @@ void add_ingest_flags(Verb whole, ReadingOptions& flags) {
       .needs(resize);
   const Flag augment =
       verb.add_option("--augment", flags.stored.augment,
-                      "Store pixels of one size that training need not decode: of each training "
-                      "image --copies variants, by this recipe (as in train --help), of other "
-                      "images one, without")
+                      "Store pixels of one size, which training need not decode: --copies variants "
+                      "of each training image, augmented by this recipe (see train --help), and "
+                      "each other image once, unaugmented")
           .excludes(store)
           .excludes(resize);
   verb.add_option("--copies", flags.ingest.variants.copies,
-                  "Variants of a training image; so many epochs see each of them once")
+                  "Number of variants of a training image; each epoch uses another one")
       .check(whole_in(1, 65'535))
       .needs(augment);
   verb.add_option("--image-size", flags.stored.image_size,

@@ -18,15 +18,15 @@ void add_checkpoint_flags(Verb whole, train::CheckpointChoice& choice) {
                   "Which of the run's checkpoints: best, of winnow train --keep-best, or step-N "
                   "(default: the newest that is whole)");
   verb.add_flag("--ema", choice.ema,
-                "Its moving averages (winnow train --ema-decay) in place of the weights; of best "
-                "they are taken unasked where val_ema chose it");
+                "Use the moving averages of the weights (winnow train --ema-decay) instead of the "
+                "weights. For the checkpoint best this is the default if val_ema chose it");
 }
 
 void add_file_net_flags(Verb whole, const std::string& what, train::FileNetOptions& file) {
   const Verb verb = whole.titled(kNetHeading);
   const std::string of = "For " + what + ": ";
   verb.add_option("--net", file.net.name,
-                  of + "the net that the weights are of, as winnow train takes it");
+                  of + "the net that the weights belong to, as for winnow train");
   verb.add_option("--image-size", file.image_side_px,
                   of + "side in pixels; 0: as winnow train would choose")
       .check(whole_in(0, train::kMostSidePx))
@@ -37,10 +37,9 @@ void add_file_net_flags(Verb whole, const std::string& what, train::FileNetOptio
 }
 
 void add_lane_flags(Verb verb, int& lanes, int& threads) {
-  verb.add_option(
-          "--lanes", lanes,
-          "Lanes: runs at the same time, each with a share of the cores and a card of --backend "
-          "cudnn")
+  verb.add_option("--lanes", lanes,
+                  "Number of lanes: runs that are trained at the same time, each on a share of the "
+                  "cores, and with --backend cudnn on a card of its own")
       .check(whole_in(1, 256))
       .show_default();
   verb.add_option("--threads", threads,
@@ -51,16 +50,17 @@ void add_lane_flags(Verb verb, int& lanes, int& threads) {
 
 void add_memory_flags(Verb whole, MemoryOptions& flags) {
   const Verb verb = whole.titled(kMemoryHeading);
-  verb.add_flag("--memory", flags.memory,
-                "Read the shards from a copy in memory, loaded first where it is not there; always "
-                "so where they are on a network file system. Machines that do not have the cache "
-                "at its path get it from those that do");
+  verb.add_flag(
+      "--memory", flags.memory,
+      "Read the shards from a copy in memory, which is loaded first if it is not there. This is "
+      "always done if they are on a network file system. Machines that do not have the cache "
+      "at its path get it from those that do");
   verb.add_option("--memory-dir", flags.folder,
                   "Folder of the copy, on a tmpfs or on a disk of the machine; implies --memory "
                   "(default: /dev/shm)");
   verb.add_option("--segment-size", flags.segment_mib,
-                  "MiB a rank exchanges with other machines at once, where they hold parts or one "
-                  "gets the cache from another")
+                  "MiB that a rank exchanges with other machines at once, if machines hold parts "
+                  "of the cache or copy it from others")
       .check(whole_in(1, kMostMib))
       .show_default();
   add_machine_flags(whole, flags);
@@ -75,9 +75,9 @@ void add_machine_flags(Verb whole, MemoryOptions& flags) {
           "With as many copies as machines, each machine holds the whole cache")
       .check(whole_in(1, kMostCount))
       .show_default();
-  verb.add_option("--ranks-per-machine", flags.ranks_per_machine,
-                  "Treat so many ranks as one machine, to try out on one machine what several "
-                  "would do; 0: as launched")
+  verb.add_option(
+          "--ranks-per-machine", flags.ranks_per_machine,
+          "Treat this many ranks as one machine, to try several machines on one; 0: as launched")
       .check(whole_in(0, kMostCount))
       .show_default();
 }

@@ -75,26 +75,27 @@ Verb add_data_flags(Verb verb, TrainChoice& o) {
   data.add_option("--sampling", o.given.sampling,
                   "How often an epoch has each training sample. uniform: once; balanced: all "
                   "classes equally often; repeat-factor: samples of rare classes more often; "
-                  "weighted: by the weights of the selection, which the loss then leaves alone")
+                  "weighted: by the weights of the selection, which the loss then does not use")
       .one_of({"uniform", "balanced", "repeat-factor", "weighted"})
       .show_default();
   data.add_option("--repeat-threshold", t.data.sampling.repeat_threshold,
-                  "repeat-factor: classes that a smaller share of the samples carries are rare; "
-                  "one of a share f is due sqrt(threshold / f) times an epoch")
+                  "repeat-factor: a class is rare if its share f of the samples is below this; its "
+                  "samples then appear sqrt(threshold / f) times an epoch")
       .check(real_in(1e-9, 1.0))
       .show_default();
   data.add_option("--class-weights", o.given.class_weights,
                   "Factor for the weight of each training sample in the loss, by its class. "
-                  "balanced: n / (classes * samples of the class); FILE: a CSV of class,weight, 1 "
-                  "for classes it leaves out, 0: the class is ignored");
+                  "balanced: n / (classes * samples of the class); FILE: a CSV of class,weight; "
+                  "weight 0 ignores a class, and classes that are not listed have 1");
   add_shuffle_flags(data, t.data.sampling.shuffle);
   data.add_option("--holdout", t.data.holdout,
                   "Share of the training samples to validate on instead of training on them, split "
                   "by duplicate group; the test split is not used then")
       .check(real_in(0.0, 0.9))
       .show_default();
-  data.add_option("--image-size", t.data.image_side_px,
-                  "Side in pixels; 0: as the images are, or the net's own where they differ")
+  data.add_option(
+          "--image-size", t.data.image_side_px,
+          "Side of the images in pixels; 0: their own size, or the net's usual size if they differ")
       .check(whole_in(0, train::kMostSidePx))
       .show_default();
   data.add_option(
@@ -128,9 +129,9 @@ void add_batch_flags(Verb recipe, train::BatchOptions& batch) {
       .show_default();
   recipe
       .add_option("--micro-batch", batch.micro_batch,
-                  "Samples that share batch-norm statistics; 0: the largest divisor of the batch "
-                  "up to 64 that leaves four parts (barlow_twins: 256, two), or the smallest from "
-                  "8 where that has less")
+                  "Samples that share batch-norm statistics. 0: the largest divisor of the batch "
+                  "up to 64 that leaves at least four parts (barlow_twins: up to 256, at least "
+                  "two); if that is below 8, the smallest divisor from 8 up")
       .check(whole_in(0, train::kMostMicroBatch))
       .show_default();
   recipe.add_flag("--sync-bn", batch.sync_bn,
@@ -176,9 +177,9 @@ void add_loss_flags(Verb recipe, train::LossOptions& loss) {
 void add_local_flags(Verb recipe, train::LocalOptions& local) {
   recipe
       .add_option("--local", local.updates,
-                  "Cut the net into stages that learn by a loss and a head of their own, with less "
-                  "memory and less accuracy. greedy: a loss moves its stage; overlapping: the "
-                  "stage before too. See --stages")
+                  "Cut the net into stages, each trained by a loss and a head of its own, with "
+                  "less memory and less accuracy. greedy: a loss trains its stage; overlapping: "
+                  "also the stage before it. See --stages")
       .type_name("greedy|overlapping");
   recipe
       .add_option("--stages", local.stages,
@@ -193,12 +194,13 @@ void add_local_flags(Verb recipe, train::LocalOptions& local) {
       .show_default("time");
   recipe
       .add_option("--local-head", local.head,
-                  "--local: what stages learn by: mlp-sr, linear or mlp-sr-full (see --help-all)")
+                  "--local: head that each stage is trained by: mlp-sr, linear or mlp-sr-full (see "
+                  "--help-all)")
       .show_default(std::string(train::kUsualLocalHead));
   recipe.add_flag(
       "--pipeline", local.pipeline,
-      "--local greedy: each stage is computed by ranks of its own, which hand its "
-      "values on; with --reproducible the same weights as without --pipeline, bit for bit");
+      "--local greedy: each stage runs on ranks of its own, which send its outputs to the next "
+      "stage; with --reproducible the weights are the same as without --pipeline, bit for bit");
   recipe
       .add_option("--stage-ranks", local.stage_ranks,
                   "--pipeline: number of ranks of each stage, in order (default: more ranks for "
@@ -244,15 +246,14 @@ void add_recipe_flags(Verb verb, TrainChoice& o) {
 void add_all_reduce_flags(Verb group, train::AllReduceOptions& all_reduce,
                           std::uint64_t& bucket_kib) {
   group
-      .add_option(
-          "--schedule", all_reduce.schedule,
-          "All-reduce of the gradients; auto: on one machine over memory that its ranks share; "
-          "on several the fastest for each size, with colors of its own, by a short "
-          "measurement of the network when the run begins or has other ranks")
+      .add_option("--schedule", all_reduce.schedule,
+                  "Algorithm of the all-reduce of gradients. auto: on one machine, over shared "
+                  "memory; on several, the fastest for each size, by a short measurement of the "
+                  "network when the run begins or its ranks change")
       .show_default();
   group
       .add_option("--colors", all_reduce.grain.colors,
-                  "Trees of the multicolor and hierarchical schedules")
+                  "Number of trees of the schedules multicolor and hierarchical")
       .check(whole_in(1, 64))
       .show_default();
   group.on_flag(
@@ -267,9 +268,8 @@ void add_all_reduce_flags(Verb group, train::AllReduceOptions& all_reduce,
                  "with an error that names both ranks");
   group
       .add_option("--bucket-size", bucket_kib,
-                  "KiB of gradients reduced at a time; 0: 1024, with --schedule auto on several "
-                  "machines what leaves the least to wait for after a backward pass, which is "
-                  "measured")
+                  "KiB of gradients reduced at a time. 0: 1024; with --schedule auto on several "
+                  "machines, the size with the shortest measured wait after the backward pass")
       .check(whole_in(0, 1 << 22))
       .show_default();
 }
@@ -290,21 +290,19 @@ void add_execution_flags(Verb verb, TrainChoice& o) {
       .check(cores())
       .show_default();
   execution
-      .add_option(
-          "--memory-limit", o.memory_mib,
-          "Memory a rank may hold at most: 8G, 512M or a number of MiB; batches are "
-          "prepared ahead, and lanes (which compute a micro-batch each) made, as far as they "
-          "fit; 0: what the machine leaves it")
+      .add_option("--memory-limit", o.memory_mib,
+                  "Memory limit of a rank: 8G, 512M or a number of MiB. It limits the batches "
+                  "prepared ahead, and the lanes, each of which computes one micro-batch at a "
+                  "time. 0: the memory that the machine has left")
       .in_mib()
       .check(whole_in(0, kMostMib))
       .show_default();
   execution
-      .add_option(
-          "--lane-threads", t.execution.lanes.threads,
-          "Threads of each lane (a copy of the net's program that computes one micro-batch at a "
-          "time, beside others); 0: as in the run's plan, else 1 with --reproducible, else as few "
-          "as keep all cores busy. "
-          "Other lane threads change the last bits of the weights, with --reproducible too")
+      .add_option("--lane-threads", t.execution.lanes.threads,
+                  "Threads of each lane, which computes one micro-batch at a time while other "
+                  "lanes compute others. 0: as in the run's plan; else 1 with --reproducible; else "
+                  "as few as keep all cores busy. Another number changes the last bits of the "
+                  "weights, even with --reproducible")
       .check(cores())
       .show_default();
   execution.add_flag(
@@ -318,7 +316,7 @@ void add_execution_flags(Verb verb, TrainChoice& o) {
 void add_evaluation_flags(Verb group, train::EvaluationOptions& evaluation) {
   group
       .add_option("--eval-every", evaluation.interval,
-                  "Steps between evaluations on val; 0: where epochs end")
+                  "Steps between evaluations on val; 0: at the end of each epoch")
       .check(whole_in(0, kMostCount))
       .show_default();
   group.add_option(
@@ -349,9 +347,9 @@ void add_shuffle_flags(Verb verb, pipeline::ShuffleOptions& options) {
       .show_default();
   verb.add_option(
           "--partitions", options.partitions,
-          "Number of partitions of the samples, by a hash of their ids. A global batch has one run "
-          "of rows for each, taken from that partition except for what is exchanged. Does not "
-          "depend on the number of ranks; no effect with --shuffle-fraction 1")
+          "Number of partitions of the samples, by a hash of their ids. A global batch takes "
+          "consecutive rows from each partition, except for exchanged samples. The order does not "
+          "depend on the number of ranks. No effect with --shuffle-fraction 1")
       .check(whole_in(1, kMostCount))
       .show_default();
 }
@@ -368,7 +366,7 @@ Verb add_train_flags(Verb verb, TrainChoice& flags) {
 void add_pause_flags(Verb group, train::RunOptions& run) {
   group
       .add_option("--recovery-interval", run.checkpoints.interval,
-                  "Steps between checkpoints inside an epoch; 0: only where epochs end")
+                  "Steps between checkpoints inside an epoch; 0: only at the end of each epoch")
       .check(whole_in(0, kMostCount))
       .show_default();
   group

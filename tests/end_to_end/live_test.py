@@ -214,7 +214,7 @@ class Live(Case):
 
     def test_without_a_terminal_it_says_so_and_goes_on(self):
         said = self.ok(*self.command(epochs=1)).err
-        self.assertIn("--live draws in a terminal, and stderr is none", said)
+        self.assertIn("--live draws in a terminal, but stderr is not one", said)
         self.assertNotIn("\x1b", said)
         terminal = self.start(["train", self.cache, "--out", self.folder / "dumb", *self.command(epochs=1)[4:]], kind="dumb")
         self.assertEqual(terminal.finish(), 0, terminal.got)
