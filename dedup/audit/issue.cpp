@@ -53,7 +53,7 @@ double rounded_score(float score) noexcept {
 void check_of_one_picture(IssueSet issues, std::string_view why_not) {
   for (const IssueRow& row : kRows) {
     if (!issues.has(row.issue) || is_of_one_picture(row.issue)) continue;
-    throw UsageError(std::string(row.name) + " cannot be found for a single picture" +
+    throw UsageError(std::string(row.name) + " is not an issue of a single picture" +
                      std::string(why_not));
   }
 }

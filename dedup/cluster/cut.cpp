@@ -66,7 +66,7 @@ Components components_apart(std::size_t row_count, std::span<const Edge> always,
   for (const Edge& edge : always) {
     if (!components.unite(edge)) {
       throw Error("rows " + std::to_string(edge.a) + " and " + std::to_string(edge.b) +
-                  " must be both together and apart");
+                  " are equal, but are to be kept in different groups");
     }
   }
   std::ranges::sort(links, {},

@@ -31,7 +31,7 @@ ColumnSource with_splits_of(std::shared_ptr<const Selection> base, ColumnSource 
     Fingerprints table = columns(names);
     if (table.ids != base->ids) {
       throw FormatError("selection '" + base->name +
-                        "' is of other samples than the cache has; make it again");
+                        "' does not have the same samples as the cache; make it again");
     }
     for (std::size_t row = 0; row < table.size(); ++row) {
       table.splits[row] =

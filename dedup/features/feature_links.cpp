@@ -98,7 +98,9 @@ FeatureLinks compare_by(const FeatureTable& features, ColumnSource columns,
 int distance_of_cosine(double cosine) {
   const double distance = 1000 * (1 - cosine);
   if (!(cosine > 0 && cosine <= 1) || std::abs(distance - std::round(distance)) > 1e-6) {
-    throw UsageError("the least cosine is above 0, at most 1, in steps of 0.001, for example 0.97");
+    throw UsageError(
+        "the smallest cosine of duplicates is above 0, at most 1, in steps of 0.001, for example "
+        "0.97");
   }
   return static_cast<int>(std::lround(distance));
 }

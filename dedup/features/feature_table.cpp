@@ -142,7 +142,8 @@ BytesView FeatureTable::bytes_of(std::size_t row) const noexcept {
 FeatureTable empty_features(FeatureType type, std::uint64_t dimensions, const std::string& of) {
   if (dimensions == 0 || dimensions > kMostDimensions) {
     throw UsageError("the vectors of " + of + " have " + std::to_string(dimensions) +
-                     " dimensions, and features have 1 to " + std::to_string(kMostDimensions));
+                     " dimensions, but the limit for features is 1 to " +
+                     std::to_string(kMostDimensions));
   }
   FeatureTable table;
   table.dimensions = static_cast<std::uint32_t>(dimensions);

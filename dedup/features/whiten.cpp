@@ -101,8 +101,8 @@ void solve_by_factors(const Triangle& factor, const std::vector<double>& mean, s
 void check(const FeatureTable& table) {
   if (table.dimensions > kMostWhitened) {
     throw UsageError("vectors of " + std::to_string(table.dimensions) +
-                     " dimensions are too long to whiten; the limit is " +
-                     std::to_string(kMostWhitened) + " at most; leave out --whiten");
+                     " dimensions are too long to whiten, the limit is " +
+                     std::to_string(kMostWhitened) + "; leave out --whiten");
   }
   if (table.size() < std::size_t{2} * table.dimensions) {
     throw UsageError(

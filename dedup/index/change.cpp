@@ -124,7 +124,7 @@ class Change {
   void refuse_other_files() const {
     for (const fs::directory_entry& entry : fs::directory_iterator(folder_)) {
       if (entry.path().filename() == kUnfinishedManifest) continue;
-      throw UsageError(folder_.string() + " is not an index and not empty: it contains " +
+      throw UsageError(folder_.string() + " is not an index, but contains " +
                        entry.path().filename().string() + "; name another folder");
     }
   }
@@ -146,7 +146,8 @@ ColumnSource checked(const ColumnSource& columns, std::size_t sources, const Sto
     Fingerprints table = columns(names);
     check_table(table, kAdded, &names);
     if (!table.ids.empty() && source_of(table.ids.back()) >= sources) {
-      throw FormatError(std::string(kAdded) + " has a row of no source; make it again");
+      throw FormatError(std::string(kAdded) +
+                        " has a row whose source does not exist; make it again");
     }
     return table;
   };
@@ -181,9 +182,9 @@ void check_options(const IndexKind& kind, const IndexOptions& options, const fs:
       options.radius.value_or(kind.radius) == kind.radius) {
     return;
   }
-  throw UsageError(folder.string() + " compares by " + kind.hash + " and has links up to " +
+  throw UsageError(folder.string() + " uses --hash " + kind.hash + " and --radius " +
                    std::to_string(kind.radius) +
-                   " bits; leave out --hash and --radius, or make another index");
+                   "; leave out these two flags, or make another index");
 }
 
 // How the sources of an addition map to the index.
@@ -238,10 +239,10 @@ Placing place(const Addition& addition, const OpenIndex& index) {
       if (emptied[old] || !is_same(known, source)) continue;
       if (known.content != source.content) {
         throw UsageError("the source " + source.name +
-                         " is in the index with other images: it has changed since; delete it "
-                         "there with winnow index delete " +
+                         " has changed since it was added to the index; delete the old one with "
+                         "winnow index delete " +
                          index.folder().string() + " --source " + std::to_string(old) +
-                         ", then add it");
+                         ", then add the new one");
       }
       placing.ordinals.back().reset();
     }
@@ -521,7 +522,8 @@ class NameSearch {
   [[noreturn]] void refuse(const std::string& name, std::uint32_t source, SampleId other) const {
     throw UsageError("the sources " + std::to_string(source) + " and " +
                      std::to_string(source_of(other)) + " of " + index_.folder().string() +
-                     " both have an image " + name + "; add --source, or delete with --ids");
+                     " both have an image " + name +
+                     "; name one source with --source, or delete by --ids");
   }
   const OpenIndex& index_;
   std::unordered_map<std::string, std::optional<std::uint32_t>> found_;  // name -> source
@@ -543,7 +545,7 @@ std::vector<bool> rows_to_delete(const OpenIndex& index, const Deletion& deletio
     const auto row = static_cast<std::size_t>(at - ids.begin());
     if (at == ids.end() || *at != id || !index.live()[row] ||
         (source && source_of(id) != *source)) {
-      throw UsageError(index.folder().string() + " has no image of id " + std::to_string(id));
+      throw UsageError(index.folder().string() + " has no image with id " + std::to_string(id));
     }
     gone[row] = true;
   }
@@ -589,12 +591,13 @@ Added merge_indexes(const fs::path& folder, const fs::path& other, const SearchO
   const IndexKind& b = from.kind();
   if (a != b) {
     const auto words = [](const IndexKind& kind) {
-      return kind.hash + " version " + std::to_string(kind.version) + " and has links up to " +
-             std::to_string(kind.radius) + " bits";
+      return kind.hash + " version " + std::to_string(kind.version) + ", radius " +
+             std::to_string(kind.radius);
     };
-    throw UsageError(folder.string() + " compares by " + words(a) + ", but " + other.string() +
-                     " by " + words(b) +
-                     "; only indexes that agree can be merged: add its caches instead");
+    throw UsageError(folder.string() + " has codes of " + words(a) + ", but " + other.string() +
+                     " has codes of " + words(b) +
+                     "; only indexes with the same hash and radius can be merged; add the caches "
+                     "of the other index instead");
   }
   return add(change,
              {from.sources(), from.classes(), from.columns(), from.names(), from.thumbnails()}, a,

@@ -77,7 +77,8 @@ std::vector<std::uint32_t> LinksFile::read_firsts() const {
     const bool good = first == kNoCode || first < first_row_ || first == first_row_ + row ||
                       (first < first_row_ + row && firsts[first - first_row_] == first);
     if (!good) {
-      ColumnFileReader(*file_, kLinksKind, kVouchedFor).fail("a code begins behind its own row");
+      ColumnFileReader(*file_, kLinksKind, kVouchedFor)
+          .fail("the first row of a code is after the row itself");
     }
   }
   return firsts;
@@ -128,7 +129,7 @@ Hash128 write_names(const std::filesystem::path& path, std::span<const SampleId>
     gathered.clear();
   });
   if (offsets.size() <= ids.size()) {
-    throw FormatError("what is to be put into the index has no name for the sample " +
+    throw FormatError("the rows to add to the index have no name for sample " +
                       std::to_string(ids[offsets.size() - 1]) + "; make it again");
   }
   text.append(as_bytes(gathered));
@@ -148,7 +149,7 @@ NamesFile::NamesFile(std::shared_ptr<const InputFile> file, std::uint64_t rows)
   const auto text = in.locate<char>("text", std::nullopt);
   in.finish();
   if (offsets_.front() != 0 || offsets_.back() != text.count || !std::ranges::is_sorted(offsets_)) {
-    in.fail("its offsets do not fit its text");
+    in.fail("the offsets of its names do not match their text");
   }
   text_at_ = text.offset;
 }
@@ -190,7 +191,7 @@ std::vector<std::uint32_t> read_tombstones(const InputFile& file, std::uint64_t 
   in.finish();
   if (std::ranges::adjacent_find(dead, std::greater_equal<>()) != dead.end() ||
       (!dead.empty() && dead.back() >= rows)) {
-    in.fail("its rows do not ascend or are not there");
+    in.fail("its rows do not ascend or do not exist");
   }
   return dead;
 }

@@ -32,7 +32,7 @@ void give_links(const OpenIndex& index, std::span<const std::uint32_t> classes,
     const std::uint32_t of_class = classes[row];
     if (of_class == kNoCode) {
       throw Error("row " + std::to_string(row) + " of " + index.folder().string() +
-                  " has too little in it to be linked by its code");
+                  " has too little detail for a link by its code");
     }
     if (first[of_class] == kNoGroup) {
       first[of_class] = row;

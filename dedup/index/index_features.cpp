@@ -27,14 +27,14 @@ std::string net_of(const FeatureTable& table) {
 
 void check_comparable(const FeatureTable& a, const FeatureTable& b) {
   const std::string remedy =
-      "; make those of all caches with the same winnow embed, net and --dtype";
+      "; compute those of all caches with winnow embed, by the same net and with the same --dtype";
   if (a.dimensions != b.dimensions) {
     throw UsageError("features '" + a.name + "' have " + std::to_string(a.dimensions) +
-                     " dimensions in one cache and '" + b.name + "' " +
+                     " dimensions in one cache, but '" + b.name + "' have " +
                      std::to_string(b.dimensions) + " in another" + remedy);
   }
   if (a.type() != b.type()) {
-    throw UsageError("features '" + a.name + "' are kept as " +
+    throw UsageError("features '" + a.name + "' are stored as " +
                      std::string(feature_type_name(a.type())) + " in one cache and '" + b.name +
                      "' as " + std::string(feature_type_name(b.type())) + " in another" + remedy);
   }
@@ -42,7 +42,7 @@ void check_comparable(const FeatureTable& a, const FeatureTable& b) {
   const std::string of_b = net_of(b);
   if (!of_a.empty() && !of_b.empty() && of_a != of_b) {
     throw UsageError("features '" + a.name + "' of one cache and '" + b.name +
-                     "' of another are of nets with other weights" + remedy);
+                     "' of another were computed by nets with different weights" + remedy);
   }
 }
 
@@ -133,9 +133,9 @@ FeatureTable join_features(const StoredIndex& index, std::span<const FeaturesOfS
     const std::uint32_t source = source_of(id);
     const FeaturesOfSource& have = of_source[source];
     if (!have.table) {
-      throw UsageError("of the images of " + index.sources()[source].name + " (source " +
-                       std::to_string(source) + " of " + index.folder().string() +
-                       ") there are no features; name the cache that has them with --source");
+      throw UsageError("there are no features of the images of " + index.sources()[source].name +
+                       " (source " + std::to_string(source) + " of " + index.folder().string() +
+                       "); name the cache that has them with --source");
     }
     const SampleId there = make_sample_id(have.source_in_table, position_of(id));
     const auto at = std::ranges::lower_bound(have.table->ids, there);

@@ -75,7 +75,7 @@ SealedFile parse_file(const JsonReader& in, FileRole role, std::uint64_t next_fi
   const std::uint64_t number = number_before(file.name, next_file);
   // A manifest from elsewhere must not refer to files outside its folder.
   if (file.name != file_name(number, role) || number >= next_file) {
-    in.fail("names a file that does not belong to an index");
+    in.fail("names a file that is not a file of this index");
   }
   return file;
 }
@@ -120,7 +120,8 @@ IndexKind parse_kind(const JsonReader& in) {
   constexpr int kMostBits = 4096;
   IndexKind kind{in.at("hash").text(), in.at("hash_version").number<std::uint32_t>(),
                  in.at("bits").number(kMostBits), 0};
-  if (kind.bits == 0 || kind.bits % 64 != 0) in.at("bits").fail("is not of whole words");
+  if (kind.bits == 0 || kind.bits % 64 != 0)
+    in.at("bits").fail("is not a multiple of 64, from 64 up");
   kind.radius = in.at("radius").number(kind.bits);
   return kind;
 }

@@ -66,7 +66,7 @@ OpenIndex::File OpenIndex::open(const SealedFile& sealed) const {
   if (!is_there(path)) fail(path, "is missing");
   auto input = std::make_shared<const InputFile>(path);
   if (input->size() != sealed.bytes) {
-    fail(path, "is damaged: it has " + std::to_string(input->size()) + " bytes of " +
+    fail(path, "is damaged: it has " + std::to_string(input->size()) + " bytes instead of " +
                    std::to_string(sealed.bytes));
   }
   return {std::move(input)};
@@ -114,7 +114,7 @@ Fingerprints OpenIndex::columns(std::size_t segment, const ColumnNames& names) c
 
 void OpenIndex::refuse_rows(std::size_t segment) const {
   fail(folder_ / manifest_.segments[segment].table.name,
-       "is of another index: its rows are not those of the manifest");
+       "belongs to another index: its rows are not those of the manifest");
 }
 
 Fingerprints OpenIndex::live_columns(const ColumnNames& names) const {
@@ -155,7 +155,7 @@ std::vector<std::uint32_t> OpenIndex::read_firsts() const {
     return first == kNoCode || firsts[first] == first;
   };
   if (!std::ranges::all_of(firsts, leads_to_first)) {
-    fail(folder_, "is damaged: a code begins at a row of another");
+    fail(folder_, "is damaged: the first row of a code has another code");
   }
   return firsts;
 }
@@ -232,9 +232,9 @@ const CodeColumn& comparable_codes(const Fingerprints& table, const IndexKind& k
   if (codes.version != kind.version || codes.bits != kind.bits) {
     throw UsageError(std::string(what) + " has codes of " + kind.hash + " version " +
                      std::to_string(codes.version) + " (" + std::to_string(codes.bits) +
-                     " bits) and the index of version " + std::to_string(kind.version) + " (" +
+                     " bits), but the index has version " + std::to_string(kind.version) + " (" +
                      std::to_string(kind.bits) +
-                     " bits), which cannot be compared; make both with the same winnow");
+                     " bits), and these cannot be compared; make both with the same winnow");
   }
   return codes;
 }

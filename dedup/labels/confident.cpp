@@ -147,7 +147,7 @@ std::size_t likely_class(std::span<const float> row, std::size_t given) {
 void check_judged(const JudgedLabels& judged) {
   if (judged.classes == 0 || judged.probabilities.size() != judged.size() * judged.classes) {
     throw UsageError("there are " + std::to_string(judged.probabilities.size()) +
-                     " probabilities for " + std::to_string(judged.size()) + " images of " +
+                     " probabilities for " + std::to_string(judged.size()) + " images and " +
                      std::to_string(judged.classes) + " classes");
   }
   const auto is_class = [&](std::int32_t label) {

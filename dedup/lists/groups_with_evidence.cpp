@@ -69,41 +69,45 @@ Columns columns_of(const GroupsWithEvidence& told) {
 
 // Refuses what the writer cannot have made.
 void check(const Columns& in, std::size_t rows, const ColumnFileReader& file) {
-  if (in.compared > 1) file.fail("pictures were neither compared nor not");
+  if (in.compared > 1) file.fail("the flag whether pictures were compared is neither 0 nor 1");
   std::vector<bool> is_in_group(rows);
   std::size_t at = 0;
   for (std::size_t i = 0; i < in.sizes.size(); ++i) {
-    if (in.sizes[i] < 2 || in.sizes[i] > in.members.size() - at) file.fail("a group of no size");
-    if ((in.flags[i] & ~kAllFlags) != 0) file.fail("a flag that is none");
+    if (in.sizes[i] < 2 || in.sizes[i] > in.members.size() - at)
+      file.fail("a group has fewer than 2 members or more than there are");
+    if ((in.flags[i] & ~kAllFlags) != 0) file.fail("a group has an unknown flag");
     for (std::size_t k = at; k < at + in.sizes[i]; ++k) {
       const std::uint32_t row = in.members[k];
-      if (row >= rows || is_in_group[row]) file.fail("a member that is none");
-      if (k > at && in.members[k - 1] >= row) file.fail("members that do not ascend");
+      if (row >= rows || is_in_group[row])
+        file.fail("a member of a group is no row, or is in two groups");
+      if (k > at && in.members[k - 1] >= row) file.fail("the members of a group do not ascend");
       is_in_group[row] = true;
     }
     at += in.sizes[i];
   }
-  if (at != in.members.size()) file.fail("members of no group");
+  if (at != in.members.size()) file.fail("there are members that belong to no group");
   for (std::size_t i = 0; i < in.first.size(); ++i) {
-    if (in.first[i] >= in.second[i] || in.second[i] >= rows) file.fail("a pair that is none");
+    if (in.first[i] >= in.second[i] || in.second[i] >= rows)
+      file.fail("a pair is not two rows in ascending order");
     if (!(in.probability[i] >= 0 && in.probability[i] <= 1)) {
-      file.fail("a probability that is none");
+      file.fail("the probability of a pair is not from 0 to 1");
     }
     const double* map = &in.map[kMapNumbers * i];
-    if (map[0] * map[4] == map[1] * map[3]) file.fail("a map that is none");
+    if (map[0] * map[4] == map[1] * map[3]) file.fail("the map of a pair cannot be inverted");
     if (i > 0 &&
         std::pair(in.first[i - 1], in.second[i - 1]) >= std::pair(in.first[i], in.second[i])) {
-      file.fail("pairs that do not ascend");
+      file.fail("the pairs do not ascend");
     }
   }
   if (!std::ranges::all_of(in.map, [](double number) { return std::isfinite(number); })) {
-    file.fail("a map that is none");
+    file.fail("the map of a pair is not finite");
   }
   if (!std::ranges::all_of(in.splits,
                            [](Split split) { return static_cast<int>(split) < kSplitCount; })) {
-    file.fail("a split that is none");
+    file.fail("a row has an unknown split");
   }
-  if (in.compared == 0 && !in.first.empty()) file.fail("pairs of pictures that were not compared");
+  if (in.compared == 0 && !in.first.empty())
+    file.fail("there are pairs, although pictures were not compared");
 }
 
 GroupsWithEvidence groups_of_columns(const Columns& in) {

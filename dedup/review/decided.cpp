@@ -98,11 +98,11 @@ std::string name_of(const JudgedRows& judged, std::uint32_t row,
     return linked.root_of(two.first) == linked.root_of(two.second);
   };
   const auto judged = std::ranges::find_if(same, links_both);
-  throw UsageError(place_of(*apart.judgement, reviews) + ", says that " +
-                   name_of(apart, two.first, file_hashes) + " and " +
-                   name_of(apart, two.second, file_hashes) + " are different, but " +
-                   place_of(*judged->judgement, reviews) +
-                   ", that they are one picture, directly or through others; undo one of the two");
+  throw UsageError(
+      place_of(*apart.judgement, reviews) + " says that " + name_of(apart, two.first, file_hashes) +
+      " and " + name_of(apart, two.second, file_hashes) + " are different, but " +
+      place_of(*judged->judgement, reviews) +
+      " says that they are the same picture, directly or through others; undo one of the two");
 }
 
 // Checks for images that shall both represent their groups and be dropped.
@@ -112,10 +112,10 @@ void check_kept(const std::vector<JudgedRows>& kept,
   for (const JudgedRows& judged : kept) {
     const auto drop = dropped.find(judged.judgement->images.front());
     if (drop == dropped.end()) continue;
-    throw UsageError(place_of(*judged.judgement, reviews) + ", says that " +
+    throw UsageError(place_of(*judged.judgement, reviews) + " says that " +
                      name_of(judged, judged.rows.front(), file_hashes) +
                      " represents its group, but " + place_of(*drop->second, reviews) +
-                     ", that it is dropped; undo one of the two");
+                     " says that it is dropped; undo one of the two");
   }
 }
 

@@ -58,7 +58,7 @@ Hash128 parse_image(const JsonReader& json) {
 JsonReader reader_of(std::string_view line, const std::string& file, std::uint64_t number) {
   return {line,
           {.name = file + ", line " + std::to_string(number),
-           .remedy = "take the line out of the file"}};
+           .remedy = "remove the line from the file"}};
 }
 
 Judgement parse_judgement(const JsonReader& json, std::uint64_t line) {
@@ -94,10 +94,10 @@ PairSample::Stratum parse_stratum(const JsonReader& json) {
     const std::vector<JsonReader> images = pair.items(2);
     stratum.drawn.push_back({parse_image(images[0]), parse_image(images[1])});
     if (!(stratum.drawn.back()[0] < stratum.drawn.back()[1])) {
-      pair.fail("is not two images, the smaller first");
+      pair.fail("is not two images with the smaller hash first");
     }
   }
-  if (stratum.drawn.size() > stratum.pairs) drawn.fail("has more pairs than there are");
+  if (stratum.drawn.size() > stratum.pairs) drawn.fail("has more pairs than its stratum");
   return stratum;
 }
 
@@ -117,7 +117,7 @@ PairSample parse_sample(const JsonReader& json) {
 void parse_line(const JsonReader& json, std::uint64_t line, Review& review) {
   const auto says = [&](std::string_view member) { return json.has(member) ? 1 : 0; };
   if (says("sample") + says(member_of(About::kDuplicates)) + says(member_of(About::kImage)) > 1) {
-    json.fail("says several things; a line says one");
+    json.fail("has several kinds of content; each line must have one");
   }
   if (const auto sample = json.find("sample")) {
     review.sample = parse_sample(*sample);

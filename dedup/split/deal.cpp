@@ -182,7 +182,7 @@ BlockTable find_blocks(const ColumnSource& columns, const SplitOptions& options,
   found.table = columns({"labels", "groups"});
   if (options.dealing.group_keys) found.blocks = unite_keys(found.blocks, found.table.group_keys);
   if (std::ranges::all_of(found.table.splits, [&](Split s) { return is_fixed(options, s); })) {
-    throw UsageError("the splits to deal out have no samples; name others with --of");
+    throw UsageError("the splits to distribute have no samples; name others with --of");
   }
   return found;
 }

@@ -155,8 +155,8 @@ FoldsResult make_folds(const ColumnSource& columns, SplitOptions options, std::u
         return is_fixed(options, split) && (split == Split::kTrain || split == Split::kVal);
       })) {
     throw UsageError(
-        "folds are train and val in turn, so they need the samples of both: name train and val "
-        "with --of, or leave it out");
+        "with --folds all samples of train and val are distributed; name both splits with --of, or "
+        "leave out --of");
   }
   Folds dealt = deal_folds(found.table, found.blocks, options, count);
   FoldsResult result;
@@ -191,7 +191,7 @@ std::vector<Selection> folds_of(const Selection& chosen, const Fingerprints& tab
   }
   Fingerprints rows = select_rows(table, marked);
   if (rows.size() == 0) {
-    throw UsageError("there is no sample for the folds: all are removed or in test");
+    throw UsageError("there are no samples for the folds: all are removed or in test");
   }
   rows.splits.assign(rows.size(), Split::kTrain);
   const Folds dealt = deal_folds(rows, blocks_of(chosen, table, marked), {}, count);

@@ -129,7 +129,7 @@ void check_reached(const SplitOptions& options, const SplitSummary& summary) {
   }
   if (empty.empty()) return;
   throw UsageError("there is nothing left for " + empty + ": the " + std::to_string(dealt) +
-                   " samples to deal out are " + std::to_string(summary.blocks) +
+                   " samples to distribute are " + std::to_string(summary.blocks) +
                    (summary.blocks == 1 ? " block" : " blocks") +
                    ", since duplicates and group keys stay together; ask for fewer splits or other "
                    "shares, or check why the blocks are so large");

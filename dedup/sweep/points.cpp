@@ -27,22 +27,24 @@ std::vector<T> sorted_once(std::vector<T> values) {
 
 void check_axes(const SweepAxes& axes) {
   if (axes.hashes.empty())
-    throw UsageError("there is no hash to sweep over; name one, such as phash");
+    throw UsageError("no hash is given; name one with --hash, such as phash");
   if (axes.thresholds.empty() && axes.removed.empty() && !axes.pictures) {
     throw UsageError(
-        "name what to remove: thresholds in bits, shares, or --verify to compare pictures");
+        "say what to remove: give --threshold, --removed, or --verify to compare pictures");
   }
   for (const double share : axes.removed) {
     if (share >= 0 && share < 1) continue;
-    throw UsageError(short_text(share) +
-                     " is not a share to remove: use 0 to below 1, such as 0.25 for a quarter");
+    throw UsageError(
+        short_text(share) +
+        " is not a share of samples to remove; give a number from 0 to below 1, such as 0.25");
   }
   for (const std::string& hash : axes.hashes) {
     const int bits = find_hash(hash).row->bits;  // UsageError for an unknown hash
     for (const int threshold : axes.thresholds) {
       if (threshold >= 0 && threshold <= bits) continue;
-      throw UsageError("a threshold of " + std::to_string(threshold) + " is not among the 0 to " +
-                       std::to_string(bits) + " bits of " + hash + "; leave it out, or the hash");
+      throw UsageError("a threshold of " + std::to_string(threshold) +
+                       " bits is out of range for " + hash + ", which has " + std::to_string(bits) +
+                       " bits; leave out this threshold or this hash");
     }
   }
 }

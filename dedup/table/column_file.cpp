@@ -172,7 +172,7 @@ void ColumnFileWriter::end_piece() {
 
 void ColumnFileWriter::put(Column& to, BytesView elements) {
   if (elements.size() > to.end - to.next - to.gathered.size()) {
-    throw Error("the column '" + to.shape.name + "' has more elements than was said");
+    throw Error("the column '" + to.shape.name + "' gets more elements than announced");
   }
   if (to.gathered.size() + elements.size() > kGatheredBytes) flush(to);
   if (elements.size() > kGatheredBytes) {
@@ -195,7 +195,7 @@ Hash128 ColumnFileWriter::finish() {
   for (Column& column : columns_) {
     flush(column);
     if (column.next != column.end) {
-      throw Error("the column '" + column.shape.name + "' has fewer elements than was said");
+      throw Error("the column '" + column.shape.name + "' got fewer elements than announced");
     }
     const Bytes padding(aligned(column.end) - column.end);
     if (!padding.empty()) file_.write_at(column.end, padding);
@@ -290,7 +290,7 @@ void ColumnFileReader::read_directory(std::uint32_t columns, std::uint64_t body_
     column.count = in.get<std::uint64_t>();
     if (name_bytes == 0 || name_bytes == kNameBytes || !all_zero(name.subspan(name_bytes)) ||
         reserved != 0 || column.element_bytes == 0) {
-      fail("entry " + std::to_string(i) + " of its directory makes no sense");
+      fail("entry " + std::to_string(i) + " of its directory is invalid");
     }
     if (in.get<std::uint64_t>() != offset || offset > body_bytes ||
         column.count > (body_bytes - offset) / column.element_bytes) {

@@ -400,7 +400,7 @@ Thumbnails take_thumbnails(ColumnFileReader& in) {
   out.blocks = in.take_apart<ThumbnailBlock>();
   if (out.offsets.front() != 0 || !std::ranges::is_sorted(out.offsets) ||
       out.offsets.back() * sizeof(ThumbnailBlock) != out.blocks.bytes()) {
-    in.fail("the offsets of its thumbnails do not fit them");
+    in.fail("the offsets of its thumbnails do not match their size");
   }
   return out;
 }
@@ -433,7 +433,7 @@ bool take_columns(ColumnFileReader& in, const WantedColumns& wanted, Fingerprint
   }
   const bool pictured = !in.next_name().empty();
   if (kind_of(audited, pictured).version != in.version() || (rows == 0 && (audited || pictured))) {
-    in.fail("its version is not that of its columns");
+    in.fail("its columns do not match its version");
   }
   return pictured;
 }
@@ -687,7 +687,7 @@ void FingerprintWriter::append(const Fingerprints& rows) {
 }
 
 void FingerprintWriter::append(const ColumnSource& table, const ThumbnailSource& thumbnails) {
-  if (done_.rows > 0) throw UsageError("a whole table can only be what a table begins with");
+  if (done_.rows > 0) throw UsageError("a whole table can only be appended to an empty table");
   const auto read = [&](std::string name) { return table({std::move(name)}); };
   if (const Fingerprints rows = table({}); rows.size() > 0) {
     done_.rows = rows.size();

@@ -37,7 +37,7 @@ void KnownLandmarks::add(LandmarkPiece piece, std::vector<std::optional<std::uin
   }
   const std::uint32_t first = end_;
   if (piece.places.size() > std::numeric_limits<std::uint32_t>::max() - end_) {
-    throw UsageError("more landmarks than can be numbered; look for copies in parts of the images");
+    throw UsageError("these images have more than 2^32 landmarks; compare the images in parts");
   }
   end_ += static_cast<std::uint32_t>(piece.places.size());
   parts_.push_back({std::move(piece), std::move(rows), first});

@@ -25,8 +25,8 @@ bool is_good(const Affine& map) {
 std::uint32_t row_of(SampleId id, std::span<const SampleId> ids) {
   const auto at = std::ranges::lower_bound(ids, id);
   if (at == ids.end() || *at != id) {
-    throw FormatError("verified pairs name sample " + std::to_string(id) +
-                      ", which the images do not have");
+    throw FormatError("the stored pairs name sample " + std::to_string(id) +
+                      ", which is not among the images");
   }
   return static_cast<std::uint32_t>(at - ids.begin());
 }
@@ -34,18 +34,21 @@ std::uint32_t row_of(SampleId id, std::span<const SampleId> ids) {
 // Refuses what the writer cannot have made.
 void check(const VerifiedPairs& pairs, const ColumnFileReader& in) {
   const auto is_share = [](double value) { return value >= 0 && value <= 1; };
-  if (!is_share(pairs.least_probability)) in.fail("a least probability that is none");
+  if (!is_share(pairs.least_probability)) in.fail("the smallest probability is not from 0 to 1");
   if (pairs.expected_false && !(*pairs.expected_false >= 0 && std::isfinite(*pairs.expected_false)))
-    in.fail("a number of false pairs that is none");
+    in.fail("the expected number of false pairs is negative or not finite");
   for (std::size_t i = 0; i < pairs.first.size(); ++i) {
-    if (pairs.first[i] >= pairs.second[i]) in.fail("a pair out of order");
-    if (!is_share(double{pairs.probability[i]})) in.fail("a probability that is none");
+    if (pairs.first[i] >= pairs.second[i])
+      in.fail("the second sample of a pair is not above the first");
+    if (!is_share(double{pairs.probability[i]}))
+      in.fail("the probability of a pair is not from 0 to 1");
     if (i > 0 && std::pair(pairs.first[i - 1], pairs.second[i - 1]) >=
                      std::pair(pairs.first[i], pairs.second[i])) {
-      in.fail("pairs that do not ascend");
+      in.fail("the pairs do not ascend");
     }
   }
-  if (!std::ranges::all_of(pairs.map, is_good)) in.fail("a map that is none");
+  if (!std::ranges::all_of(pairs.map, is_good))
+    in.fail("the map of a pair is not finite or cannot be inverted");
 }
 
 }  // namespace
@@ -119,7 +122,7 @@ VerifiedPairs read_verified_pairs(const std::filesystem::path& path) {
                     .threshold = in.take<std::uint32_t>("threshold", 1).front(),
                     .least_probability = in.take<double>("least_probability", 1).front()};
   const std::vector<double> expected_false = in.take<double>("expected_false", std::nullopt);
-  if (expected_false.size() > 1) in.fail("several numbers of false pairs");
+  if (expected_false.size() > 1) in.fail("it has several expected numbers of false pairs");
   if (!expected_false.empty()) out.expected_false = expected_false.front();
   out.first = in.take<SampleId>("first", in.rows());
   out.second = in.take<SampleId>("second", in.rows());

@@ -429,7 +429,7 @@ TEST(DropIssues, RefusesWhatItCannotJudge) {
   for (const char* name : {"exact_duplicate", "near_duplicate", "label_conflict"}) {
     EXPECT_THAT(
         [&] { drop(table, {name}); },
-        testing::ThrowsMessage<UsageError>(HasSubstr("cannot be found for a single picture")));
+        testing::ThrowsMessage<UsageError>(HasSubstr("is not an issue of a single picture")));
   }
   table.audit.clear();
   EXPECT_THROW(drop(table, {"dark"}), UsageError);

@@ -442,12 +442,13 @@ TEST(Decided, RefusesWhatContradicts) {
            {{review_of({{kDuplicate, {1, 2}}, {kDifferent, {1, 2, 3}}})}, both},
            // through others
            {{review_of({{kDuplicate, {1, 2}}, {kDuplicate, {2, 3}}, {kDifferent, {3, 1}}})},
-            {"line 4, says that", "line 3, that they are one picture"}},
+            {"line 4 says that", "line 3 says that they are the same picture"}},
            // by equal pixels of another
            {{review_of({{kDuplicate, {5, 2}}, {kDifferent, {1, 2}}})}, both},
            // in two files
            {{review_of({{kDifferent, {1, 2}}}), review_of({{kDuplicate, {1, 2, 3}}}, "b.jsonl")},
-            {"folder/said.jsonl, line 2, says", "b.jsonl, line 2, that they are one picture"}},
+            {"folder/said.jsonl, line 2 says",
+             "b.jsonl, line 2 says that they are the same picture"}},
        }) {
     for (const std::string& word : words) EXPECT_THAT(refusal(table, said), HasSubstr(word));
   }
@@ -586,10 +587,10 @@ TEST(Decided, WhatStandsForItsGroupCannotBeDropped) {
         apply_to_rows(std::array{review, review_of_images({{Verdict::kDrop, 1}})},
                       columns_of(table));
       },
-      testing::ThrowsMessage<UsageError>(testing::AllOf(
-          HasSubstr(
-              "'a.jpg' represents its group, but folder/said.jsonl, line 2, that it is dropped"),
-          HasSubstr("undo one of the two"))));
+      testing::ThrowsMessage<UsageError>(
+          testing::AllOf(HasSubstr("'a.jpg' represents its group, but folder/said.jsonl, line 2 "
+                                   "says that it is dropped"),
+                         HasSubstr("undo one of the two"))));
   const std::array fine{review, review_of_images({{Verdict::kDrop, 1}, {Verdict::kUnsure, 1}})};
   EXPECT_TRUE(apply_to_rows(fine, columns_of(table)).dropped.empty());
 }

@@ -153,7 +153,7 @@ TEST(FeatureTable, SaysWhoseDimensionsAreTooManyOrNone) {
       ADD_FAILURE() << dimensions;
     } catch (const UsageError& error) {
       EXPECT_EQ(error.what(), "the vectors of vectors.npy have " + std::to_string(dimensions) +
-                                  " dimensions, and features have 1 to 65536");
+                                  " dimensions, but the limit for features is 1 to 65536");
     }
   }
 }

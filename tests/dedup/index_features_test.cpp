@@ -293,13 +293,14 @@ TEST(IndexFeatures, RefuseWhatDoesNotCompare) {
   const FeatureTable by_net = features_of(one, FeatureType::kF16, net_1);
   EXPECT_THAT(
       [&] { index_of("a", by_net, features_of(other, FeatureType::kF16, net_2), one, other); },
-      ThrowsMessage<UsageError>(HasSubstr("nets with other weights")));
+      ThrowsMessage<UsageError>(HasSubstr("computed by nets with different weights")));
   EXPECT_THAT([&] { index_of("b", by_net, features_of(other, FeatureType::kI8), one, other); },
-              ThrowsMessage<UsageError>(HasSubstr("kept as f16 in one cache and 'made' as i8")));
+              ThrowsMessage<UsageError>(HasSubstr("stored as f16 in one cache and 'made' as i8")));
   FeatureTable short_ones = empty_features(FeatureType::kF16, 3);
   short_ones.name = "made";
-  EXPECT_THAT([&] { index_of("c", by_net, short_ones, one, other); },
-              ThrowsMessage<UsageError>(HasSubstr("12 dimensions in one cache and 'made' 3")));
+  EXPECT_THAT(
+      [&] { index_of("c", by_net, short_ones, one, other); },
+      ThrowsMessage<UsageError>(HasSubstr("12 dimensions in one cache, but 'made' have 3")));
   EXPECT_NO_THROW(index_of("d", by_net, features_of(other), one, other));  // their nets are unknown
 
   Grown grown(folder / "e");

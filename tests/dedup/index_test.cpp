@@ -740,12 +740,12 @@ TEST(StoredIndex, RefusesForgedManifests) {
   expect_refused("\"version\": 1", "\"version\": 2", "newer winnow (index version 2");
   expect_refused("\"version\": 1", "\"version\": -1", "manifest.json");
   expect_refused("\"version\": 1", "\"version\": 1.5", "manifest.json");
-  expect_refused("\"bits\": 64", "\"bits\": 63", "whole words");
-  expect_refused("\"bits\": 64", "\"bits\": 0", "whole words");
+  expect_refused("\"bits\": 64", "\"bits\": 63", "a multiple of 64");
+  expect_refused("\"bits\": 64", "\"bits\": 0", "a multiple of 64");
   expect_refused("\"radius\": 5", "\"radius\": 65", "'radius'");
   expect_refused("\"radius\": 5", "\"radius\": 6", "links");
-  expect_refused("\"file\": \"0", "\"file\": \"../0", "does not belong to an index");
-  expect_refused("\"file\": \"0", "\"file\": \"99999999999999990", "does not belong to an index");
+  expect_refused("\"file\": \"0", "\"file\": \"../0", "is not a file of this index");
+  expect_refused("\"file\": \"0", "\"file\": \"99999999999999990", "is not a file of this index");
   expect_refused("\"classes\": [", "\"classes\": [1, ", "'classes'");
   expect_refused("\"classes\"", "\"glasses\"", "lacks 'classes'");
   expect_refused("\"rows\": ", "\"rows\": 4294967296", "'rows'");

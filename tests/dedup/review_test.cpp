@@ -143,16 +143,16 @@ TEST(Review, WhatIsNoJudgementIsRefusedWithItsLine) {
            {"{\"verdict\":\"keep\",\"images\":[7]}\n", "'images' 0 is not text"},
            {"{\"verdict\":\"keep\",\"verdict\":\"none\",\"images\":[]}\n", "\"verdict\" twice"},
            {"{\"verdict\":\"unsure\",\"image_verdict\":\"drop\",\"images\":[\"" + hex(1) + "\"]}\n",
-            "it says several things"},
+            "it has several kinds of content"},
            {"{\"sample\":{},\"image_verdict\":\"drop\",\"images\":[\"" + hex(1) + "\"]}\n",
-            "it says several things"},
+            "it has several kinds of content"},
            {"{\"verdict\":\"none\",\"images\":[\"" + hex(1) + "\"],\"names\":\"a\"}\n",
             "'names' is not a list"},
        }) {
     const std::string said = refusal(kHeader + good + bad + good);
     EXPECT_NE(said.find("said.jsonl, line 3 is damaged: "), std::string::npos) << said;
     EXPECT_NE(said.find(why), std::string::npos) << said;
-    EXPECT_NE(said.find("; take the line out of the file"), std::string::npos) << said;
+    EXPECT_NE(said.find("; remove the line from the file"), std::string::npos) << said;
   }
 }
 
@@ -199,7 +199,7 @@ TEST(Review, SampleThatCannotBeIsRefused) {
   for (const auto& [from, to, why] : std::vector<std::array<std::string, 3>>{
            {"\"threshold\":4", "\"threshold\":-4", "'threshold' is not a whole number"},
            {"\"unknown\"", "\"else\"", "'classes' is not a known word"},
-           {"\"pairs\":5312", "\"pairs\":0", "'drawn' has more pairs than there are"},
+           {"\"pairs\":5312", "\"pairs\":0", "'drawn' has more pairs than its stratum"},
            {"\"strata\"", "\"layers\"", "lacks 'strata'"}}) {
     std::string bad = good;
     bad.replace(bad.find(from), from.size(), to);
@@ -208,7 +208,8 @@ TEST(Review, SampleThatCannotBeIsRefused) {
   }
   PairSample turned = sample_of(1);
   std::swap(turned.strata[1].drawn[0][0], turned.strata[1].drawn[0][1]);
-  EXPECT_NE(refusal(kHeader + review_line(turned)).find("the smaller first"), std::string::npos);
+  EXPECT_NE(refusal(kHeader + review_line(turned)).find("the smaller hash first"),
+            std::string::npos);
 }
 
 std::vector<std::pair<Verdict, std::uint64_t>> in_force(const std::vector<std::string>& texts) {

@@ -522,7 +522,7 @@ TEST(MakeSplits, RefusesSplitsThatWouldBeEmpty) {
   };
   const SplitOptions three = options_of(0.8, 0.1, 0.1);
   EXPECT_THAT(refusal(100, 1, three), HasSubstr("nothing left for val and test: the 100 samples to "
-                                                "deal out are 1 block, since duplicates"));
+                                                "distribute are 1 block, since duplicates"));
   EXPECT_THAT(refusal(4, 1, three), HasSubstr("nothing left for"));
   EXPECT_THAT(refusal(100, 2, three), HasSubstr("2 blocks"));
   EXPECT_EQ(refusal(100, 3, three), "accepted");

@@ -133,7 +133,7 @@ class Audit(Case):
 
     def test_review_wants_issues_of_one_picture_and_an_audit(self):
         cache = self.cache()
-        self.refused(2, ["near_duplicate cannot be found for a single picture", "without --issues"], "review", cache, "--issues", "near_duplicate")
+        self.refused(2, ["near_duplicate is not an issue of a single picture", "without --issues"], "review", cache, "--issues", "near_duplicate")
         self.refused(2, ["'ugly'", "over_exposed"], "review", cache, "--issues", "ugly")
         self.refused(2, ["excludes"], "review", cache, "--issues", "dark", "--sample", "3")
         self.refused(2, ["no selection"], "review", cache, "--issues", "dark", "--name", "other")

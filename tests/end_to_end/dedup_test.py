@@ -432,7 +432,7 @@ class Dedup(Case):
         # Refused before anything is read, whether it exists or not.
         nowhere = self.folder / "nowhere"
         self.refused(2, ["no issue 'ugly'", "known: dark"], "dedup", nowhere, "--drop-issues", "dark,ugly")
-        self.refused(2, ["near_duplicate cannot be found for a single picture"], "dedup", nowhere, "--drop-issues", "near_duplicate")
+        self.refused(2, ["near_duplicate is not an issue of a single picture"], "dedup", nowhere, "--drop-issues", "near_duplicate")
         for verb in (["dedup"], ["index", "dedup"]):
             self.refused(2, ["leave out --on-leak or --split-order"], *verb, nowhere, "--on-leak", "drop-eval", "--split-order", "test,val,train")
             self.refused(2, ["leave out one of the two flags"], *verb, nowhere, "--thin", "val", "--scope", "across")

@@ -198,8 +198,8 @@ class Obey(Case):
             self.refused(1, words, "dedup", self.source, "--review", bad)
         self.refused(2, ["nowhere.jsonl"], "dedup", self.source, "--review", self.folder / "nowhere.jsonl")
         against = self.said(("duplicate", "gold/0.ppm", "web/0.ppm", "web/1.ppm"), name="against.jsonl")
-        self.refused(2, ["said.jsonl, line 2, says that 'gold/0.ppm' and 'web/0.ppm' are different",
-                         "against.jsonl, line 2, that they are one picture", "undo one"],
+        self.refused(2, ["said.jsonl, line 2 says that 'gold/0.ppm' and 'web/0.ppm' are different",
+                         "against.jsonl, line 2 says that they are the same picture", "undo one"],
                      "dedup", self.source, "--review", good, "--review", against)
         removed, err = self.removed("--review", self.said(("different", "web/0.ppm", "gold/0.ppm"), tail='{"verdict":"di'))
         self.assertNotIn("web/0.ppm", removed)

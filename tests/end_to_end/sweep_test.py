@@ -429,7 +429,7 @@ class Sweep(Case):
     def test_refusals(self):
         out = self.folder / "sweep"
         sweep = ["sweep", self.cache, "--out", out]
-        self.refused(2, ["name what to remove"], *sweep)
+        self.refused(2, ["say what to remove"], *sweep)
         self.refused(2, ["--removed: must be at least 0 and at most 1"], *sweep, "--removed", 1.5)
         self.refused(2, ["threshold of 65"], *sweep, "--threshold", 65)
         self.refused(2, ["winnow train", "nonet"], *sweep, "--threshold", 4, "--seeds", 1, "--", "--net", "nonet")
