@@ -43,9 +43,9 @@ struct Directive {
 };
 
 [[noreturn]] void refuse(std::string_view directive) {
-  throw UsageError(
-      std::string(kVariable) + ": '" + std::string(directive) +
-      "' is not trace=PATH or kill=, term=, usr1=, hang=, enospc= or eio=NAME:FILE:PASS");
+  throw UsageError(std::string(kVariable) + ": '" + std::string(directive) +
+                   "' is not a fault; write trace=PATH, or one of kill=, term=, usr1=, hang=, "
+                   "enospc= and eio= with NAME:FILE:PASS");
 }
 
 // Delivers the signal here and now, even if this thread blocks signals.

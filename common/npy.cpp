@@ -146,14 +146,14 @@ void NpyMatrix::parse(const std::string& header) {
     fail("has elements of type " + type + ", but winnow reads <f2, <f4 and <f8");
   }
   element_bytes_ = static_cast<std::size_t>(type.back() - '0');
-  if (words->find("fortran_order")->second != "False") fail("is in Fortran's order");
+  if (words->find("fortran_order")->second != "False") fail("is stored in Fortran order");
   const auto extents = extents_of(words->find("shape")->second);
   if (!extents) fail("has the shape " + words->find("shape")->second + " and is not a matrix");
   std::tie(rows_, columns_) = *extents;
   const std::uint64_t bytes = file_.size() - begin_;
   const bool fits = columns_ == 0 || rows_ <= bytes / element_bytes_ / columns_;
   if (!fits || bytes != rows_ * columns_ * element_bytes_) {
-    fail("is cut short or has more than its shape says");
+    fail("has fewer or more bytes than its shape needs");
   }
 }
 

@@ -125,7 +125,7 @@ class CifarSource final : public ListedSource {
       throw UsageError(path.string() + " has " + std::to_string(file.size()) +
                        " bytes, which is not a whole number of " + std::string(kind_.title) +
                        "'s records of " + std::to_string(record) +
-                       ": it is cut short or not such a file; get it again");
+                       " bytes: it is cut short or another kind of file; get it again");
     }
     const std::size_t count = file.size() / record;
     const std::vector<std::uint8_t> targets = labelled ? labels_of(file) : decltype(targets){};
@@ -158,10 +158,10 @@ class CifarSource final : public ListedSource {
 
   [[noreturn]] void refuse_label(const fs::path& path,
                                  const std::vector<std::uint8_t>& labels) const {
-    throw UsageError(path.string() + " says that its image " + std::to_string(labels.size() - 1) +
-                     " is of class " + std::to_string(labels.back()) + ", and " +
+    throw UsageError(path.string() + " has class " + std::to_string(labels.back()) +
+                     " for its image " + std::to_string(labels.size() - 1) + ", but " +
                      std::string(kind_.title) + " has " + std::to_string(kind_.classes) +
-                     ": it is damaged; get it again");
+                     " classes: it is damaged; get it again");
   }
 
   const Kind& kind_;

@@ -165,8 +165,8 @@ Pixels open_images(const fs::path& path) {
   const std::uint32_t width = reader.big_endian();
   constexpr std::uint32_t kMaxSide = 1 << 14;
   if (height == 0 || width == 0 || height > kMaxSide || width > kMaxSide) {
-    reader.fail("says its images have " + std::to_string(height) + " x " + std::to_string(width) +
-                " pixels");
+    reader.fail("has an impossible image size of " + std::to_string(height) + " x " +
+                std::to_string(width) + " pixels");
   }
   auto [file, begin] = reader.rest_as_file(std::uint64_t{count} * height * width);
   return {count, static_cast<int>(height), static_cast<int>(width), std::move(file), begin};
@@ -247,7 +247,8 @@ class IdxSource final : public Source {
         if (targets.size() != pixels.count) {
           throw UsageError(pair.images.string() + " has " + std::to_string(pixels.count) +
                            " images but " + pair.labels->string() + " has " +
-                           std::to_string(targets.size()) + " labels: the files are not a pair");
+                           std::to_string(targets.size()) +
+                           " labels: these files do not belong together; get both again");
         }
       }
       entries_.reserve(entries_.size() + pixels.count);

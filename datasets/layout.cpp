@@ -125,9 +125,9 @@ class LayoutMaker {
     const bool one = split_folders.size() == 1;
     throw UsageError(
         root_ + " has the split " + (one ? "folder " : "folders ") + some_of(split_folders) +
-        " and beside " + (one ? "it " : "them ") +
+        " and next to " + (one ? "it " : "them ") +
         (others.empty() ? count_of(at_root_, "image", "images") : "images in " + some_of(others)) +
-        "; move the others away, name the folder of one split alone, or read the whole tree as one "
+        "; move the other images away, name the folder of one split, or read the whole tree as one "
         "unlabelled set (--labels none)" +
         (may_be_classes ? ", or read all folders as classes (--labels folder)" : ""));
   }

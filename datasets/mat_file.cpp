@@ -59,7 +59,8 @@ class Stream {
       : file_(file), at_(begin), end_(begin + size) {
     if (!compressed) return;
     auto stream = std::make_unique<z_stream>();
-    if (inflateInit(stream.get()) != Z_OK) throw SystemError("cannot begin to inflate: no memory");
+    if (inflateInit(stream.get()) != Z_OK)
+      throw SystemError("cannot begin to decompress: no memory");
     zlib_.reset(stream.release());
   }
 
@@ -74,7 +75,7 @@ class Stream {
       if (inflate_some(out) != out.size()) fail(file_, "is cut short inside a variable");
       return;
     }
-    if (out.size() > left()) fail(file_, "is damaged: a value ends behind its variable");
+    if (out.size() > left()) fail(file_, "is damaged: a value ends after the end of its variable");
     file_.read_at(at_, out);
     at_ += out.size();
   }
@@ -90,7 +91,8 @@ class Stream {
   // Reads to the end, which verifies the checksum of a compressed variable.
   void finish() {
     std::array<std::byte, 64> rest{};
-    if (zlib_ && inflate_some(rest) > 8) fail(file_, "is damaged: a variable goes on too long");
+    if (zlib_ && inflate_some(rest) > 8)
+      fail(file_, "is damaged: a variable is longer than its values");
     if (zlib_ && !ended_) fail(file_, "is cut short inside a variable");
   }
 
@@ -110,8 +112,8 @@ class Stream {
       }
       const int code = inflate(zlib_.get(), Z_NO_FLUSH);
       ended_ = code == Z_STREAM_END;
-      if (code == Z_MEM_ERROR) throw SystemError("cannot inflate: no memory");
-      if (code != Z_OK && !ended_) fail(file_, "is damaged: a variable cannot be inflated");
+      if (code == Z_MEM_ERROR) throw SystemError("cannot decompress: no memory");
+      if (code != Z_OK && !ended_) fail(file_, "is damaged: a variable cannot be decompressed");
     }
     return out.size() - zlib_->avail_out;
   }
@@ -136,7 +138,8 @@ class Element {
     if (type_ >> 16 == 0) return;
     size_ = type_ >> 16;
     type_ &= 0xFFFF;
-    if (size_ > 4) fail(stream.file(), "is damaged: a tag says more than fits in it");
+    if (size_ > 4)
+      fail(stream.file(), "is damaged: the tag of a small element has a size over 4 bytes");
     Bytes inside(tag.begin() + 4, tag.begin() + 4 + static_cast<std::ptrdiff_t>(size_));
     inside_ = std::move(inside);
   }
@@ -247,7 +250,8 @@ MatArray::Place locate(Stream& stream, const MatArray& array) {
   }
   if (!stream.compressed() && !data.is_inside()) {
     if (stream.left() < data.size()) {
-      fail(stream.file(), "is damaged: the values of " + array.name + " end behind it");
+      fail(stream.file(),
+           "is damaged: the values of " + array.name + " end after the end of its variable");
     }
     return {InputFile(stream.file().path()), stream.position()};
   }
@@ -282,11 +286,12 @@ void for_each_array(const InputFile& file, const std::function<void(const MatArr
     const std::uint64_t size = number_at<std::uint32_t>(tag, 4);
     const std::uint64_t begin = at + tag.size();
     if ((type != kMatrix && type != kCompressed) || size > file.size() - begin) {
-      fail(file, "is damaged or cut short: no whole variable is at byte " + std::to_string(at));
+      fail(file,
+           "is damaged or cut short: there is no complete variable at byte " + std::to_string(at));
     }
     Stream stream(file, begin, size, type == kCompressed);
     if (type == kCompressed && Element(stream).type() != kMatrix) {
-      fail(file, "is damaged: what is at byte " + std::to_string(at) + " is no variable");
+      fail(file, "is damaged: what is at byte " + std::to_string(at) + " is not a variable");
     }
     if (auto array = read_array(stream)) {
       array->locate = [&] { return locate(stream, *array); };

@@ -49,7 +49,7 @@ PartOfRecord part_at(const InputFile& file, const Look& look, std::uint64_t at, 
                      std::to_string(at) + ": " + what + "; get it again");
   };
   if (file.size() < at || file.size() - at < kPartHeaderBytes) {
-    refuse("a record ends behind the file");
+    refuse("a record ends after the end of the file");
   }
   const BytesView header = look(at, kPartHeaderBytes);
   if (word_at<std::uint32_t>(header, 0) != kMagic) refuse("no record begins there");
@@ -59,8 +59,8 @@ PartOfRecord part_at(const InputFile& file, const Look& look, std::uint64_t at, 
   const bool fits =
       goes_on ? part.place == PlaceInRecord::kMiddle || part.place == PlaceInRecord::kLast
               : part.place == PlaceInRecord::kWhole || part.place == PlaceInRecord::kFirst;
-  if (!fits) refuse("the parts of a record do not follow each other");
-  if (file.size() - part.begin < part.size) refuse("a record ends behind the file");
+  if (!fits) refuse("the parts of a record are not in order");
+  if (file.size() - part.begin < part.size) refuse("a record ends after the end of the file");
   return part;
 }
 

@@ -22,13 +22,13 @@ void check_parts(const fs::path& path, const std::vector<Part>& parts) {
   if (silent != parts.end() && clear != parts.end()) {
     throw UsageError(path.string() + " holds " + clear->path.filename().string() +
                      ", whose name tells its split, and " + silent->path.filename().string() +
-                     ", whose name does not; name one of them, or rename them");
+                     ", whose name does not; name only one of these files, or rename them");
   }
   std::set<std::string> names;
   for (const Part& part : parts) {
     if (!names.insert(part.name).second) {
       throw UsageError(path.string() + " contains two files called " + part.name +
-                       " except for their ending; name one of them");
+                       " with different extensions; name only one of them");
     }
   }
 }
@@ -118,7 +118,7 @@ void RowGatherer::add(Row row, const fs::path& file, std::uint64_t index) {
       std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end()) {
     throw UsageError(
         file.string() + " gives its image " + std::to_string(index) +
-        " labels that are not a set of classes (numbers from 0 up, each once); read it " +
+        " labels that are not different class numbers from 0 up; read the data set as " +
         "unlabelled (--labels none)");
   }
   for (const std::int64_t label : sorted) add_class(label, sorted.size() == 1 ? row.text : "");

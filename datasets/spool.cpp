@@ -68,7 +68,7 @@ Bytes packed(const SpooledItem& item) {
   out.put(static_cast<std::uint32_t>(item.labels.size()));
   for (const std::string& label : item.labels) put_text(out, label);
   if (out.size() > kMostMetaBytes) {
-    throw UsageError("an item has more than 1 MiB of name, group and labels; shorten them");
+    throw UsageError("the name, group and labels of an item take more than 1 MiB; shorten them");
   }
   out.bytes().reserve(out.size() + image.size());
   out.put_bytes(image);
@@ -210,14 +210,15 @@ class SpoolSource final : public ListedSource {
 void check_folder(const fs::path& folder) {
   std::error_code ignored;
   if (fs::exists(folder, ignored) && !fs::is_directory(folder, ignored)) {
-    throw UsageError(folder.string() +
-                     " is in the way: items are collected in a folder of this name; move it");
+    throw UsageError(
+        folder.string() +
+        " is not a folder, but items are to be collected in a folder of this name; move it away");
   }
   if (!fs::exists(folder, ignored)) return;
   for (const std::string& name : names_in(folder)) {
     if (name == "items") continue;
-    throw UsageError(folder.string() + " is in the way: it holds " + name +
-                     ", but items are collected in a folder of this name; move it");
+    throw UsageError(folder.string() + " contains other files, such as " + name +
+                     ", but items are to be collected in a folder of this name; move it away");
   }
 }
 
@@ -232,8 +233,8 @@ Spool::Spool(fs::path folder, const StopRequested& stop) : folder_(std::move(fol
   std::uint64_t end = 0;
   while (const std::optional<Frame> frame = whole_frame_at(there, end)) {
     if (stop && stop())
-      throw StoppedError("stopped while looking at what " + folder_.string() +
-                         " holds; the same call goes on");
+      throw StoppedError("stopped while reading the items stored in " + folder_.string() +
+                         "; repeat the call to resume");
     end += kFrameBytes + frame->bytes;
     ends_.push_back(end);
     hashes_.push_back(frame->hash);
@@ -244,7 +245,7 @@ Spool::Spool(fs::path folder, const StopRequested& stop) : folder_(std::move(fol
 void Spool::append(const SpooledItem& item) {
   if (!item.name.empty() && !is_safe_name(item.name)) {
     throw UsageError("the name '" + shown(item.name) +
-                     "' is no relative path; give another, or leave names out");
+                     "' is not a relative path; give another name, or leave out the names");
   }
   const Bytes bytes = packed(item);
   out_->append(as_text(bytes));

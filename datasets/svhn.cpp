@@ -76,7 +76,7 @@ class Reader {
       if (array.name == "y" && labelled_) read_labels(array);
     });
     if (!pixels_) refuse("has no X, the pixels");
-    if (labelled_ && !has_labels_) refuse("has no y, the labels; or take it unlabelled");
+    if (labelled_ && !has_labels_) refuse("has no y, the labels (--labels none reads it without)");
     if (labelled_ && labels_.size() != count_) {
       refuse("has " + std::to_string(count_) + " images in X and " +
              std::to_string(labels_.size()) + " labels in y");
@@ -87,7 +87,7 @@ class Reader {
  private:
   [[noreturn]] void refuse(const std::string& problem) const {
     throw UsageError(file_.path().string() + " " + problem +
-                     ": it is damaged, or none of SVHN's cropped digits; get it again");
+                     ": it is damaged, or not a file of SVHN's cropped digits; get it again");
   }
 
   void read_pixels(const MatArray& array) {
@@ -106,12 +106,14 @@ class Reader {
     if (has_labels_ || array.kind == MatArray::Class::kOther || array.dimensions.size() != 2 ||
         (array.dimensions[0] != 1 && array.dimensions[1] != 1) ||
         array.values > static_cast<std::uint64_t>(kMostImages)) {
-      refuse("has a y that is no list of numbers");
+      refuse("has a y that is not a list of numbers");
     }
     has_labels_ = true;
     array.each([&](double y) {
       const auto digit = digit_of(y);
-      if (!digit) refuse("gives its image " + std::to_string(labels_.size()) + " no digit in y");
+      if (!digit)
+        refuse("gives its image " + std::to_string(labels_.size()) +
+               " a label in y that is not a digit");
       labels_.push_back(*digit);
     });
   }

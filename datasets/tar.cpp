@@ -152,8 +152,8 @@ class Gatherer {
     if (!wrapper_.empty()) text += "; all in '" + wrapper_.substr(0, wrapper_.size() - 1) + "'";
     note(sparse_, "image stored sparsely", "images stored sparsely");
     note(lost_, "hard link to a missing file", "hard links to missing files");
-    note(replaced_, "image replaced by a later one of its name",
-         "images replaced by later ones of their names");
+    note(replaced_, "image replaced by a later image with its name",
+         "images replaced by later images with their names");
     note(unended_, "archive without an end mark, possibly cut short",
          "archives without an end mark, possibly cut short");
     if (set_.inflated_bytes() > 0) {

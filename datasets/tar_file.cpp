@@ -213,8 +213,8 @@ bool list_stored(const InputFile& file, std::uint64_t begin, std::uint64_t end,
             : 0;
     if (at > end || member.bytes > end - at) {
       fail(where, "says that '" + member.name + "' has " + std::to_string(member.bytes) +
-                      " bytes from byte " + std::to_string(at) + " on, where only " +
-                      std::to_string(end - std::min(at, end)) + " are left");
+                      " bytes from byte " + std::to_string(at) + " on, but only " +
+                      std::to_string(end - std::min(at, end)) + " bytes are left");
     }
     if (!member.name.empty() && !take(member, is_link ? &target : nullptr)) return true;
   }

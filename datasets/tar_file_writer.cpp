@@ -76,8 +76,10 @@ void TarFileWriter::add(const std::string& name, BytesView bytes) {
   const bool ascii =
       std::ranges::all_of(name, [](char c) { return static_cast<unsigned char>(c) < 0x80; });
   if (name.empty() || name.size() > kNameBytes || !ascii) {
-    throw Error("'" + name + "' cannot be the name of a member of a tar archive: it has " +
-                std::to_string(name.size()) + " bytes of 1 to 100, or is not ASCII");
+    throw Error("'" + name +
+                "' cannot be the name of a member of a tar archive: it must have 1 to 100 ASCII "
+                "characters, not " +
+                std::to_string(name.size()) + " bytes");
   }
   const std::unique_ptr<archive_entry, FreeEntry> entry(archive_entry_new());
   if (!entry) throw std::bad_alloc();

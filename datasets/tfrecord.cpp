@@ -305,7 +305,7 @@ void for_each_record(const InputFile& file, const Look& look,
   for (std::uint64_t at = 0; at < file.size();) {
     const auto cut = [&] {
       return UsageError(file.path().string() + " is cut short: its record at byte " +
-                        std::to_string(at) + " ends behind the file; get it again");
+                        std::to_string(at) + " ends after the end of the file; get it again");
     };
     if (file.size() - at < kTfrecordHeaderBytes) throw cut();
     const auto size = tfrecord_length(look(at, kTfrecordHeaderBytes));

@@ -305,12 +305,12 @@ class SampleReader {
     }
     const std::string text = set_.text(tar_, member);
     const std::optional<Json> json = Json::parse_if_json(text);
-    if (!json) fail(member, "is no JSON");
+    if (!json) fail(member, "is not JSON");
     for (const char* key : {"label", "cls", "class"}) {
       const Json* found = json->find(key);
       if (found == nullptr) continue;
       auto labels = labels_of(*found);
-      if (!labels) fail(member, "has under \"" + std::string(key) + "\" what is no label");
+      if (!labels) fail(member, "has a \"" + std::string(key) + "\" that is not a label");
       return *std::move(labels);
     }
     return {};

@@ -38,7 +38,8 @@ class SingleCommunicator final : public Communicator {
   void library_all_reduce(const Elements&) override {}
   void broadcast(std::span<std::byte>, int root) override {
     if (root != 0) {
-      throw Error("a broadcast from rank " + std::to_string(root) + " of 1 rank was asked for");
+      throw Error("a broadcast was requested from rank " + std::to_string(root) +
+                  ", but there is only rank 0");
     }
   }
   void barrier() override {}

@@ -19,15 +19,16 @@ void check_offsets(std::string_view which, int ranks, std::span<const std::size_
                    std::size_t bytes) {
   const std::string what = "an all-to-all of " + std::to_string(ranks) + " ranks was given ";
   if (offsets.size() != static_cast<std::size_t>(ranks) + 1) {
-    throw Error(what + std::to_string(offsets.size()) + " offsets of what " + std::string(which) +
-                "; it needs one more than there are ranks");
+    throw Error(what + std::to_string(offsets.size()) + " offsets of the data that " +
+                std::string(which) + "; it needs one more than there are ranks");
   }
   std::size_t last = 0;
   for (const std::size_t offset : offsets) {
     if (offset < last || offset > bytes || offset % kElementBytes != 0) {
-      throw Error(what + "the offset " + std::to_string(offset) + " of what " + std::string(which) +
-                  ", after " + std::to_string(last) + " in a buffer of " + std::to_string(bytes) +
-                  " bytes; offsets ascend and are multiples of 4");
+      throw Error(what + "the offset " + std::to_string(offset) + " of the data that " +
+                  std::string(which) + ", after the offset " + std::to_string(last) +
+                  " in a buffer of " + std::to_string(bytes) +
+                  " bytes; offsets must ascend and be multiples of 4");
     }
     last = offset;
   }

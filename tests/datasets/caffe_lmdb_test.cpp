@@ -153,7 +153,7 @@ TEST_F(CaffeLmdbTest, OtherDatabasesAreRefused) {
   fs::remove_all(folder_ / "data.mdb");
   EXPECT_THAT(refusal({.format = "caffe-lmdb"}), HasSubstr("contains no data.mdb"));
   write_lmdb(folder_ / "more_db", {{"a", encoded("a", ~std::uint64_t{0})}});  // -1
-  EXPECT_THAT(refusal(), HasSubstr("labels that are not a set of classes"));
+  EXPECT_THAT(refusal(), HasSubstr("labels that are not different class numbers"));
 }
 
 TEST_F(CaffeLmdbTest, DamageIsRefusedOrReadAndNeverWorse) {

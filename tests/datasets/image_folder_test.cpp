@@ -219,7 +219,7 @@ TEST_F(ImageFolderTest, OtherImagesBesideSplitsAreRefusedByName) {
   add("val/a/2.jpg");
   add("extra/a/3.jpg");
   EXPECT_THAT(refusal(), AllOf(HasSubstr("'train', 'val'"), HasSubstr("'extra'"),
-                               HasSubstr("move the others away")));
+                               HasSubstr("move the other images away")));
   EXPECT_THAT(refusal(LabelsFrom::kFolder), HasSubstr("'extra'"));
   const auto source = open(LabelsFrom::kNone);
   EXPECT_EQ(source->entries()[0].split, Split::kNone);

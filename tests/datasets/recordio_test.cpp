@@ -119,7 +119,7 @@ TEST_F(RecordioTest, EveryCutIsRefusedOrAShorterFile) {
       EXPECT_TRUE(open_source(folder_.path(), {})->read(0)) << size;  // only padding is missing
     } else {
       EXPECT_THAT(refusal(), AllOf(HasSubstr("x.rec is damaged or cut short at byte"),
-                                   HasSubstr("behind the file")))
+                                   HasSubstr("after the end of the file")))
           << size;
     }
   }
@@ -149,10 +149,10 @@ TEST_F(RecordioTest, DamageIsRefusedOrListedAndNeverWorse) {
   EXPECT_FALSE(source->read(0));
   for (const std::uint32_t place : {2U, 3U, 7U}) {
     add("x.rec", part(place, header(0, 0, 0)));
-    EXPECT_THAT(refusal(), HasSubstr("do not follow each other"));
+    EXPECT_THAT(refusal(), HasSubstr("are not in order"));
   }
   add("x.rec", part(1, header(0, 0, 0)) + part(0, "a"));
-  EXPECT_THAT(refusal(), HasSubstr("at byte 32: the parts of a record do not follow each other"));
+  EXPECT_THAT(refusal(), HasSubstr("at byte 32: the parts of a record are not in order"));
 }
 
 TEST_F(RecordioTest, LabelsThatAreNoClassesAreRefused) {
@@ -160,7 +160,7 @@ TEST_F(RecordioTest, LabelsThatAreNoClassesAreRefused) {
        {std::vector<float>{2, 5, 0, 0.1F, 0.5F}, {-1}, {0, 0, 1}, {1e30F}, {NAN}}) {
     add("x.rec", image(1, 1, "a") + image(labels, 2, "b"));
     EXPECT_THAT(refusal(),
-                HasSubstr("x.rec gives its image 1 labels that are not a set of classes"));
+                HasSubstr("x.rec gives its image 1 labels that are not different class numbers"));
     EXPECT_EQ(open_source(folder_.path(), {.labels = LabelsFrom::kNone})->entries().size(), 2U);
   }
 }

@@ -129,7 +129,7 @@ TEST_F(SpoolTest, RefusesWhatMakesNoSense) {
   EXPECT_THAT([&] { spool.open({}); }, ThrowsMessage<UsageError>(HasSubstr("no item")));
   for (const char* name : {"/etc/passwd", "a/../b", "a//b", "line\nline"}) {
     EXPECT_THAT([&] { spool.append(item("x", {}, name)); },
-                ThrowsMessage<UsageError>(HasSubstr("no relative path")));
+                ThrowsMessage<UsageError>(HasSubstr("not a relative path")));
   }
   const std::string long_name(2 << 20, 'x');
   EXPECT_THROW(spool.append({.group = long_name, .image = as_bytes("x")}), UsageError);
@@ -139,7 +139,7 @@ TEST_F(SpoolTest, RefusesWhatMakesNoSense) {
   write_new_file(folder_ / "other/theirs", as_bytes("x"));
   EXPECT_THAT([&] { Spool(folder_ / "other"); }, ThrowsMessage<UsageError>(HasSubstr("theirs")));
   EXPECT_THAT([&] { Spool(folder_ / "other/theirs"); },
-              ThrowsMessage<UsageError>(HasSubstr("in the way")));
+              ThrowsMessage<UsageError>(HasSubstr("move it away")));
   spool.append(item("x"));
   EXPECT_THROW(Spool(folder_ / "spool", [] { return true; }), Error);
 }

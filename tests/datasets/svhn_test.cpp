@@ -149,7 +149,7 @@ TEST_F(SvhnTest, OtherContentsAreRefused) {
           "not 32 x 32 x 3 x N");
   refuses(header() + array("X", kDouble, {32, 32, 3, 1}, 2, pixels(1)) + y_of({1}),
           "not 32 x 32 x 3 x N");
-  refuses(header() + x_of(1) + array("y", 1, {1, 1}, 2, "a"), "y that is no list of numbers");
+  refuses(header() + x_of(1) + array("y", 1, {1, 1}, 2, "a"), "y that is not a list of numbers");
   refuses(header("MATLAB 7.3 MAT-file"), "version 7.3 (HDF5)");
   std::string big_endian = header() + x_of(1);
   big_endian.replace(126, 2, "MI");
@@ -209,7 +209,7 @@ TEST_F(SvhnTest, AbsurdSizesTakeNoMemory) {
   const std::string size = little_endian<std::uint32_t>(0xFFFFFFFF);
   boast.replace(4, 4, size);
   add("train_32x32.mat", header() + boast);
-  EXPECT_THAT(refusal(), HasSubstr("no whole variable is at byte 128"));
+  EXPECT_THAT(refusal(), HasSubstr("there is no complete variable at byte 128"));
 }
 
 TEST_F(SvhnTest, OtherFilesAreNotTaken) {

@@ -212,7 +212,7 @@ TEST_F(TfrecordTest, WhatItCannotReadIsNamed) {
   EXPECT_THAT(refusal(), AllOf(HasSubstr("no record has a feature image/encoded"),
                                HasSubstr("its first has audio, label?")));
   add("x.tfrecord", example(text_feature("image", "la") + number_feature("label", {0, 0, 1, 0})));
-  EXPECT_THAT(refusal(), HasSubstr("labels that are not a set of classes"));
+  EXPECT_THAT(refusal(), HasSubstr("labels that are not different class numbers"));
   EXPECT_TRUE(open({.labels = LabelsFrom::kNone})->class_names().empty());
 }
 

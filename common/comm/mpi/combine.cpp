@@ -79,12 +79,13 @@ Combine combine_of(const Collective& what) {
   const ElementType type = what.buffer.type;
   const bool integers = type == ElementType::kI32 || type == ElementType::kI64;
   if (what.reduction == Reduction::kMax && !integers) {
-    throw Error("an all-reduce for the largest of " + std::string(info(type).many) +
-                " was asked for; integers alone have one");
+    throw Error("an all-reduce for the maximum of " + std::string(info(type).many) +
+                " was requested; only integers support it");
   }
   if (what.wire != Wire::kF32 && type != ElementType::kF32) {
-    throw Error("an all-reduce of " + std::string(info(type).many) +
-                " was asked to send others; f32 alone can be sent as other elements");
+    throw Error(
+        "an all-reduce of " + std::string(info(type).many) +
+        " was requested with another type for messages; only f32 can be sent as another type");
   }
   switch (type) {
     case ElementType::kF32:
@@ -100,7 +101,7 @@ Combine combine_of(const Collective& what) {
       break;
   }
   throw Error("an all-reduce of " + std::string(info(type).many) +
-              " was asked for, which has no sums of its own; use a buffer of f32, which can be "
+              " was requested, but this type cannot be summed; use a buffer of f32, which can be "
               "sent as bf16 or f16");
 }
 

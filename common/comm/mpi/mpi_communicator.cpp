@@ -116,14 +116,14 @@ struct ExchangeAgreement {
       if (told[peer].bytes != expected[peer].bytes) {
         throw SystemError("rank " + std::to_string(peer) + " has " +
                           std::to_string(told[peer].bytes) + " bytes for rank " +
-                          std::to_string(rank) + " in an all-to-all, which expects " +
+                          std::to_string(rank) + " in an all-to-all, but that rank expects " +
                           std::to_string(expected[peer].bytes) +
                           "; the ranks must plan the same exchanges in the same order");
       }
       if (told[peer].segment_elements != expected[peer].segment_elements) {
         throw SystemError("rank " + std::to_string(peer) + " cuts an all-to-all into segments of " +
-                          std::to_string(told[peer].segment_elements) + " elements, rank " +
-                          std::to_string(rank) + " of " +
+                          std::to_string(told[peer].segment_elements) + " elements, but rank " +
+                          std::to_string(rank) + " into segments of " +
                           std::to_string(expected[peer].segment_elements) +
                           "; give all ranks the same options");
       }
@@ -156,7 +156,7 @@ struct PartsInInts {
 void check_fits_int(std::size_t count, const char* what) {
   if (count <= static_cast<std::size_t>(std::numeric_limits<int>::max())) return;
   throw Error(std::string(what) + " of " + std::to_string(count) +
-              " by the MPI library was asked for; it takes less than 2^31");
+              " was requested from the MPI library; its limit is below 2^31");
 }
 
 // A completed request, for callers that wait for a request after a blocking call. MPI_Iallreduce

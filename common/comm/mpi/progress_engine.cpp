@@ -43,8 +43,9 @@ void check_transfers(const Operation& operation, std::size_t count) {
                   " elements, more than MPI can send at once; choose smaller segments");
     }
     if (transfer.begin > count || transfer.count > count - transfer.begin) {
-      throw Error("an all-reduce of " + std::to_string(count) + " elements was given the transfer" +
-                  " of elements [" + std::to_string(transfer.begin) + ", " +
+      throw Error("an all-reduce of " + std::to_string(count) +
+                  " elements has a transfer outside of them," + " of elements [" +
+                  std::to_string(transfer.begin) + ", " +
                   std::to_string(transfer.begin + transfer.count) + ")");
     }
   }
@@ -177,7 +178,7 @@ bool ProgressEngine::take_submissions() {
   if (!orders->stop) return true;
   if (orders->discard && !running_.empty()) {
     fail(std::make_exception_ptr(
-        SystemError("the communicator was given up with this operation in flight")));
+        SystemError("the communicator was destroyed before this operation ended")));
     return false;
   }
   return !running_.empty();

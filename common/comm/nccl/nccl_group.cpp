@@ -44,7 +44,7 @@ void settle(ncclComm_t comm, const char* call, std::chrono::seconds patience) {
     check(state, call, comm);
     if (state == ncclSuccess) return;
     if (Clock::now() - begin > patience) {
-      throw SystemError(std::string(call) + " was not over after " +
+      throw SystemError(std::string(call) + " did not end within " +
                         std::to_string(patience.count()) +
                         " s; a rank of this machine may have ended");
     }

@@ -18,8 +18,8 @@ void add(std::span<float> sum, std::span<const float> terms) {
 
 [[noreturn]] void throw_left(int rank) {
   throw SystemError("rank " + std::to_string(rank) +
-                    " of this machine has left an all-reduce before its end; its own message says"
-                    " why");
+                    " of this machine left an all-reduce before its end; see the message of that "
+                    "rank for the reason");
 }
 
 }  // namespace
@@ -62,9 +62,9 @@ RingGroup::Operation RingGroup::make_operation(std::span<float> buffer,
   if (shares.size() != ranks + 1 || !std::ranges::is_sorted(shares) ||
       shares.back() > buffer.size()) {
     throw Error("the " + std::to_string(ranks) + " ranks of a machine were given " +
-                std::to_string(shares.size()) + " offsets of shares of " +
-                std::to_string(buffer.size()) + " elements; they need one more than there are" +
-                " ranks, ascending and inside the buffer");
+                std::to_string(shares.size()) + " offsets of their shares of " +
+                std::to_string(buffer.size()) + " elements; one more offset than there are ranks" +
+                " is needed, and offsets must ascend inside the buffer");
   }
   return {buffer, {shares.begin(), shares.end()}, std::vector<std::size_t>(ranks)};
 }

@@ -24,8 +24,8 @@ Range part(std::span<const std::size_t> offsets, int rank) {
 void check_offsets(const ExchangeParts& parts) {
   if (parts.out_offsets.empty() || parts.out_offsets.size() != parts.in_offsets.size()) {
     throw Error("an all-to-all was given " + std::to_string(parts.out_offsets.size()) +
-                " offsets of what goes out and " + std::to_string(parts.in_offsets.size()) +
-                " of what comes in; it needs one more of each than there are ranks");
+                " offsets of sent data and " + std::to_string(parts.in_offsets.size()) +
+                " of received data; it needs one more of each than there are ranks");
   }
   if (!std::ranges::is_sorted(parts.out_offsets) || !std::ranges::is_sorted(parts.in_offsets)) {
     throw Error("the offsets of an all-to-all's parts must ascend");
@@ -37,7 +37,7 @@ void check_part_kept(int rank, const ExchangeParts& parts) {
   const Range place = part(parts.in_offsets, rank);
   if (kept.end - kept.begin != place.end - place.begin) {
     throw Error("rank " + std::to_string(rank) + " keeps " + std::to_string(kept.end - kept.begin) +
-                " elements of an all-to-all and has room for " +
+                " elements of an all-to-all, but has room for " +
                 std::to_string(place.end - place.begin));
   }
 }

@@ -9,15 +9,16 @@ namespace winnow::comm {
 
 void check_arguments(int rank, int ranks, const ScheduleOptions& options) {
   if (rank < 0 || rank >= ranks) {
-    throw Error("a schedule was asked for rank " + std::to_string(rank) + " of " +
+    throw Error("a schedule was requested for rank " + std::to_string(rank) + " of " +
                 std::to_string(ranks) + " ranks; ranks count from 0");
   }
   if (options.colors < 1) {
-    throw UsageError("a schedule needs at least 1 colour, not " + std::to_string(options.colors));
+    throw UsageError("a schedule needs at least 1 tree (colour), not " +
+                     std::to_string(options.colors));
   }
   if (options.children < 0) {
     throw UsageError(
-        "a schedule needs trees of at least 1 child, or 0 for a number of its own, not " +
+        "a node of a tree needs at least 1 child, or 0 to let the schedule choose, not " +
         std::to_string(options.children));
   }
   if (options.segment_elements < 1) {

@@ -81,8 +81,8 @@ class Clock {
     }
     for (std::size_t rank = 0; rank < transfers_.size(); ++rank) {
       if (running_[rank].empty() && next_[rank] == transfers_[rank].size()) continue;
-      throw Error("the clock found that rank " + std::to_string(rank) +
-                  " waits for ever; the schedule is not sound");
+      throw Error("by the simulated schedule, rank " + std::to_string(rank) +
+                  " would wait forever; the schedule is wrong");
     }
     return now;
   }
@@ -212,8 +212,9 @@ double predicted_seconds(std::span<const std::vector<Transfer>> transfers_of_ran
                          std::span<const int> node_of, std::size_t element_bytes,
                          const NetworkModel& network) {
   if (node_of.size() != transfers_of_rank.size()) {
-    throw Error("the clock was given the transfers of " + std::to_string(transfers_of_rank.size()) +
-                " ranks and the machines of " + std::to_string(node_of.size()));
+    throw Error("the simulation of a schedule got the transfers of " +
+                std::to_string(transfers_of_rank.size()) + " ranks, but the machines of " +
+                std::to_string(node_of.size()));
   }
   return Clock(transfers_of_rank, node_of, element_bytes, network).run();
 }

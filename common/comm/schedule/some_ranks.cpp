@@ -13,9 +13,8 @@ namespace {
 void check_ranks(const Placement& placement, std::span<const int> ranks) {
   for (const int rank : ranks) {
     if (rank < 0 || rank >= placement.ranks() || std::ranges::count(ranks, rank) > 1) {
-      throw Error("a collective of some of " + std::to_string(placement.ranks()) +
-                  " ranks names rank " + std::to_string(rank) +
-                  "; it takes ranks of the job, each once");
+      throw Error("a collective among some of " + std::to_string(placement.ranks()) +
+                  " ranks names rank " + std::to_string(rank) + "; name existing ranks, each once");
     }
   }
 }
