@@ -120,7 +120,10 @@ class NoDraws final : public Draws {
   float uniform() override { fail(); }
 
  private:
-  [[noreturn]] static void fail() { throw Error("a step draws that has no random numbers"); }
+  [[noreturn]] static void fail() {
+    throw Error(
+        "an augmentation step drew a random number, although it is listed as deterministic");
+  }
 };
 
 // The random numbers of a sample, one stream for each kind of step. Every kind must be listed, or
@@ -433,7 +436,7 @@ void check(const ImageView& image, const Geometry& geometry, std::span<const std
                             static_cast<std::size_t>(geometry.width_px) *
                             static_cast<std::size_t>(geometry.channels);
   if (out.size() != bytes) {
-    throw Error("a sample takes " + std::to_string(bytes) + " bytes but was given room for " +
+    throw Error("a sample takes " + std::to_string(bytes) + " bytes, but its buffer has " +
                 std::to_string(out.size()));
   }
 }

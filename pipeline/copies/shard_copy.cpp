@@ -280,7 +280,7 @@ void read_block(const InputFile& from, const ShardInfo& shard, std::size_t numbe
                 std::span<std::byte> out) {
   if (from.size() != shard.bytes) {
     throw FormatError(from.path().string() + " is damaged: it has " + std::to_string(from.size()) +
-                      " bytes of " + std::to_string(shard.bytes) + "; ingest again");
+                      " bytes instead of " + std::to_string(shard.bytes) + "; ingest again");
   }
   const std::uint64_t at = number * kBlockBytes;
   from.read_at(at, out);
@@ -645,8 +645,8 @@ fs::path find_copied_files(const fs::path& cache, const fs::path& memory) {
     }
     if (!digest.empty() && digest != row.cache_digest) {
       throw UsageError(memory.string() + " has copies of two caches that were at " +
-                       cache.string() + ", " + digest + " and " + row.cache_digest +
-                       "; drop the wrong one with: winnow cache drop DIGEST");
+                       cache.string() + " one after the other, " + digest + " and " +
+                       row.cache_digest + "; drop the wrong one with: winnow cache drop DIGEST");
     }
     digest = row.cache_digest;
     found = files;

@@ -154,7 +154,8 @@ std::optional<DecodeError> read_runs(const Layout& layout, const Fields& f, Samp
       if (++line == to.height_px) break;
     }
     if (count > 0) {
-      if (!has_room(count)) return corrupt("a run of the BMP is longer than its line");
+      if (!has_room(count))
+        return corrupt("a run of equal pixels in the BMP is longer than its line");
       for (std::uint32_t i = 0; i < count; ++i, ++x) {
         put(to, x, row_of(layout, line, to), layout.palette[index(at - 1, by_halves ? i % 2 : 0)]);
       }
@@ -166,12 +167,13 @@ std::optional<DecodeError> read_runs(const Layout& layout, const Fields& f, Samp
       return std::nullopt;
     } else if (code == 2) {
       if (!f.has(at, 2)) return truncated("the BMP ends within its pixels");
-      if (!has_room(f.u8(at))) return corrupt("a step of the BMP leads out of its line");
+      if (!has_room(f.u8(at))) return corrupt("a skip in the BMP leads beyond the end of its line");
       x += static_cast<int>(f.u8(at));
       line += static_cast<int>(f.u8(at + 1));
       at += 2;
     } else {
-      if (!has_room(code)) return corrupt("a run of the BMP is longer than its line");
+      if (!has_room(code))
+        return corrupt("a run of equal pixels in the BMP is longer than its line");
       const std::uint32_t bytes = by_halves ? (code + 1) / 2 : code;
       if (!f.has(at, bytes)) return truncated("the BMP ends within its pixels");
       for (std::uint32_t i = 0; i < code; ++i, ++x) {

@@ -99,7 +99,7 @@ std::optional<DecodeError> refuse_pixels(const Header& header, const DecodeSetti
   // Everything beyond the border is decoded, too.
   if (header.all_tiles_pixels / 2 > settings.max_pixels) {
     return too_large("has tiles of " + std::to_string(header.all_tiles_pixels) +
-                     " pixels together");
+                     " pixels in total");
   }
   return std::nullopt;
 }
@@ -256,8 +256,7 @@ Expected<std::unique_ptr<PictureRows>, DecodeError> open_whole(const EncodedByte
                                                                const RowLimits& limits) {
   const auto refused = [](std::uint64_t bytes) {
     return too_large(
-        "cannot be decoded in parts, as progressive JPEGs, PNGs and WebPs cannot, "
-        "and takes " +
+        "cannot be decoded in parts (like all progressive JPEGs, PNGs and WebPs), and takes " +
         std::to_string((bytes + (1u << 20) - 1) >> 20) +
         " MiB at once, more than --memory-limit allows");
   };

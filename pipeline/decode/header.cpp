@@ -185,9 +185,10 @@ Result pnm_header(BytesView encoded) {
   const auto max_value = bitmap ? std::optional<std::uint64_t>(1) : next_number();
   if (!width || !height || !max_value) {
     if (at >= text.size()) return truncated("the PNM ends within its header");
-    return corrupt("the PNM's header is not of numbers");
+    return corrupt("the PNM's header has something else than numbers");
   }
-  if (*max_value == 0 || *max_value > 65535) return corrupt("the PNM's largest value is wrong");
+  if (*max_value == 0 || *max_value > 65535)
+    return corrupt("the PNM's maximum value is not from 1 to 65535");
   Header header;
   header.width_px = *width;
   header.height_px = *height;

@@ -73,7 +73,7 @@ std::optional<DecodeError> read_text(TextSamples& text, const Header& header, bo
     const auto outcome = text.next(value);
     if (outcome == TextSamples::Outcome::kEnd) return truncated("the PNM ends within its pixels");
     if (outcome == TextSamples::Outcome::kNoNumber || value > header.max_value) {
-      return corrupt("a pixel of the PNM is no number it may be");
+      return corrupt("a pixel of the PNM is not a number up to its maximum value");
     }
     p = to_8_bits(bitmap ? 1 - value : value, header.max_value);
   }

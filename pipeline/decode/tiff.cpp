@@ -41,8 +41,8 @@ std::optional<DecodeError> check_sides(const TiffBlocks& blocks) {
     return too_large("is a TIFF with tiles of " + std::to_string(blocks.block_height_px) + " rows");
   }
   if (side > kMostSide) {
-    return too_large("is a TIFF with a side of " + std::to_string(side) + " pixels, of " +
-                     std::to_string(kMostSide) + " at most");
+    return too_large("is a TIFF with a side of " + std::to_string(side) + " pixels; the limit is " +
+                     std::to_string(kMostSide));
   }
   return std::nullopt;
 }
@@ -61,8 +61,8 @@ void put_sizes(const TiffBlocks& blocks, Header& header) {
 std::optional<DecodeError> check_samples(const TiffDirectory& directory) {
   const std::uint64_t compression = directory.first(kCompression, kPlain);
   if (std::find(kCompressions.begin(), kCompressions.end(), compression) == kCompressions.end()) {
-    return unsupported("is a TIFF of compression " + std::to_string(compression) +
-                       "; save it with LZW or Deflate to have it read");
+    return unsupported("is a TIFF with compression " + std::to_string(compression) +
+                       ", which is not supported; save it with LZW or Deflate");
   }
   const TiffNumbers depths = directory.find(kBits);
   std::uint64_t bits = 1;
@@ -71,12 +71,12 @@ std::optional<DecodeError> check_samples(const TiffDirectory& directory) {
   }
   constexpr std::uint64_t kLogLuv = 32845;  // decoded to floats
   if (bits > 16 || directory.first(kPhotometric, 2) == kLogLuv) {
-    return unsupported("has samples that are not of 8 or 16 bits; convert it to 8 bits");
+    return unsupported("has samples of other depths than 8 or 16 bits; convert it to 8 bits");
   }
   const std::uint64_t samples = directory.first(kSamples, 1);
   if (samples > 4) {
-    return unsupported("is a TIFF of " + std::to_string(samples) +
-                       " samples a pixel; save it with 4 at most to have it read");
+    return unsupported("is a TIFF with " + std::to_string(samples) +
+                       " samples per pixel; save it with 4 at most");
   }
   return std::nullopt;
 }
@@ -92,7 +92,7 @@ std::optional<DecodeError> read_block(const TiffDirectory& directory, std::uint6
   }
   const int scans = count_scans(directory.fields().bytes(at, length), kScans + 1);
   if (scans > kScans) {
-    return unsupported("is a TIFF of progressive JPEGs; save it as a JPEG to have it read");
+    return unsupported("is a TIFF that contains progressive JPEGs; save it as a JPEG");
   }
   data.scans = std::max(data.scans, scans);
   return std::nullopt;
@@ -112,7 +112,7 @@ Expected<Data, DecodeError> read_data(const TiffDirectory& directory, const Tiff
   if (data.blocks == 0) return corrupt("the TIFF has no pixels");
   if (std::max(data.blocks, blocks.count()) > most_blocks) {
     return unsupported("is a TIFF of " + std::to_string(std::max(data.blocks, blocks.count())) +
-                       " strips or tiles; save it with larger ones to have it read");
+                       " strips or tiles, too many to decode; save it with larger ones");
   }
   std::uint64_t all = 0;
   for (std::uint64_t i = 0; i < data.blocks; ++i) {
@@ -157,19 +157,21 @@ std::optional<DecodeError> check_blocks(const TiffDirectory& directory, const Ti
                                         const Data& data) {
   constexpr std::uint64_t kMostRows = std::numeric_limits<std::uint32_t>::max();  // limit of a TIFF
   if (blocks.stack_height_px() > kMostRows) {
-    return too_large("has tiles of " + std::to_string(blocks.stack_height_px()) + " rows together");
+    return too_large("has tiles of " + std::to_string(blocks.stack_height_px()) + " rows in total");
   }
   constexpr std::uint64_t kMostAtOnce = 1u << 25;  // at most 1 s
   const bool is_old = directory.first(kCompression, kPlain) == kOldJpeg;
   if (is_old && blocks.tiled) {
-    return unsupported("is a TIFF of tiles by an old kind of JPEG; save it anew to have it read");
+    return unsupported(
+        "is a TIFF with tiles in the obsolete JPEG compression (6), which is not supported; save "
+        "it again with another compression");
   }
   const std::uint64_t at_once =
       is_old ? blocks.width_px * blocks.height_px : blocks.block_width_px * blocks.block_height_px;
   if (at_once <= kMostAtOnce || !(is_read_whole(directory) || data.scans > 1)) return std::nullopt;
-  return unsupported("is a TIFF of " + std::to_string(at_once) +
-                     " pixels that can only be decoded at once; save it with LZW or Deflate to "
-                     "have it read");
+  return unsupported(
+      "is a TIFF of " + std::to_string(at_once) +
+      " pixels that can only be decoded at once, which is too many; save it with LZW or Deflate");
 }
 
 }  // namespace

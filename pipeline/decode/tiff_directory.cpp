@@ -127,7 +127,7 @@ std::optional<DecodeError> TiffDirectory::read_entry(std::uint64_t at) {
   const bool matters = is_single || is_one_of(kSeveral, tag);
   const std::string name = "the TIFF's tag " + std::to_string(tag);
   if (matters || is_one_of(kOthers, tag)) entries_.emplace(tag, at);
-  if (matters && tags_.contains(tag)) return corrupt(name + " is there twice");
+  if (matters && tags_.contains(tag)) return corrupt(name + " occurs twice");
   const std::uint32_t bytes = bytes_of_type(type, is_big());
   if (bytes == 0) {
     if (!matters) return std::nullopt;

@@ -237,7 +237,7 @@ class LibtiffColours : public Colours {
     std::string_view reason(message);
     constexpr std::string_view kSorry = "Sorry, ";
     if (reason.starts_with(kSorry)) reason.remove_prefix(kSorry.size());
-    return unsupported("has samples of a kind that is not read (libtiff: " + std::string(reason) +
+    return unsupported("has samples of an unsupported kind (libtiff: " + std::string(reason) +
                        "); convert it to gray or RGB of 8 bits");
   }
 

@@ -20,7 +20,7 @@ std::uint8_t with_ground(int multiplied, int alpha) {
 
 void compose_on_gray(Image& rows, ImageView alpha, bool is_multiplied) {
   if (rows.height_px != alpha.height_px || rows.width_px != alpha.width_px) {
-    throw Error("alpha is not of the size of its picture");
+    throw Error("the alpha channel and its picture differ in size");
   }
   std::uint8_t* value = rows.pixels.data();
   for (int y = 0; y < alpha.height_px; ++y) {

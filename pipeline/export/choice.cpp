@@ -42,7 +42,7 @@ SelectionCounts count(const Manifest& manifest, const dedup::Fingerprints& table
 
 const std::string& class_name(const Manifest& manifest, std::int32_t label) {
   if (label < 0 || static_cast<std::size_t>(label) >= manifest.classes.size()) {
-    throw FormatError("a sample has label " + std::to_string(label) + " where there are " +
+    throw FormatError("a sample has label " + std::to_string(label) + ", but there are only " +
                       std::to_string(manifest.classes.size()) + " classes; ingest again");
   }
   return manifest.classes[static_cast<std::size_t>(label)];

@@ -100,8 +100,8 @@ void Preparer::find_original(std::size_t row, ReadySample& sample) const {
                      "' is gone from its source, or changed since it was ingested, and its bytes "
                      "are not kept; put it back, or ingest again");
   }
-  throw UsageError(cache + " does not keep the file '" + sample.name +
-                   "' as it was; name the folder that was ingested with --source");
+  throw UsageError(cache + " does not store the original file '" + sample.name +
+                   "'; name the folder that was ingested with --source");
 }
 
 }  // namespace winnow::pipeline

@@ -31,18 +31,17 @@ bool stays_below(const fs::path& name) {
 SourceFiles::SourceFiles(const Manifest& manifest, std::vector<fs::path> folders)
     : folders_(std::move(folders)) {
   if (folders_.size() != manifest.sources.size()) {
-    throw UsageError("--source DIR is needed once for each of the " +
+    throw UsageError("give --source DIR for each of the " +
                      std::to_string(manifest.sources.size()) +
-                     " sources of the cache, in their order, but is given " +
+                     " sources of the cache, in their order; it is given " +
                      std::to_string(folders_.size()) + " times");
   }
   for (std::size_t i = 0; i < folders_.size(); ++i) {
     const SourceInfo& source = manifest.sources[i];
     if (std::ranges::find(kOfFiles, source.format) == kOfFiles.end()) {
-      throw UsageError(
-          "source '" + source.name + "' is " + source.format +
-          ": its images are no files of their own, to link to or to copy; ingest it with "
-          "--store original, and leave out --source and --link");
+      throw UsageError("source '" + source.name + "' is " + source.format +
+                       ": its images are not separate files, so they cannot be linked or copied; "
+                       "ingest it with --store original, and leave out --source and --link");
     }
     std::error_code error;
     // A table, a list or an image: its files are in the same folder.
@@ -50,8 +49,9 @@ SourceFiles::SourceFiles(const Manifest& manifest, std::vector<fs::path> folders
       folders_[i] = fs::absolute(folders_[i]).parent_path();
     }
     if (!fs::is_directory(folders_[i], error)) {
-      throw UsageError("--source " + folders_[i].string() + " is no folder; name the one that '" +
-                       source.name + "' was");
+      throw UsageError("--source " + folders_[i].string() +
+                       " is not a folder; name the folder that was ingested as source '" +
+                       source.name + "'");
     }
     folders_[i] = fs::canonical(folders_[i]);
   }

@@ -22,7 +22,7 @@ void check_is_free(const fs::path& to, bool folder) {
   if (folder && type == fs::file_type::directory && fs::is_empty(to, error) && !error) return;
   throw UsageError(
       to.string() +
-      " already exists, and an export replaces nothing; choose another, or move it away");
+      " already exists, and an export overwrites nothing; choose another place, or move it away");
 }
 
 void check_are_apart(const fs::path& one, const fs::path& other) {
@@ -39,8 +39,8 @@ Workbench::Workbench(fs::path to) : to_(std::move(to)), root_(to_.string() + ".e
   std::error_code ignored;
   const bool left = fs::exists(root_, ignored);
   if (left && !fs::exists(marker, ignored) && !fs::is_empty(root_, ignored)) {
-    throw UsageError(root_.string() + ", where an export to " + to_.string() +
-                     " would be made, is there already and no export left it; move it away");
+    throw UsageError(root_.string() + ", the temporary folder of an export to " + to_.string() +
+                     ", already exists and was not made by an export; move it away");
   }
   make_directories(root_);
   lock_ = lock_directory(root_);

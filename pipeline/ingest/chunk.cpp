@@ -46,7 +46,7 @@ LedgerRow booked(LedgerRow row, const LeftOut& what, std::span<const PlacedSourc
   });
   if (in == sources.end()) {
     throw Error("'" + row.name + "' is left out for sample " + std::to_string(kept) +
-                ", which is in no source; remove what the ingest has made and begin again");
+                ", which is in no source; remove the unfinished cache and ingest again");
   }
   const std::uint64_t position = kept - in->id_of(0);
   const auto warning = what.warnings.find(row.id);
@@ -154,10 +154,10 @@ void ChunkMaker::append_fingerprints(Chunk& chunk, const Place& place, const Rea
 
 void ChunkMaker::book(LedgerRow& row, const Place& place, Refused refused) const {
   if (std::ranges::binary_search(stand_ins_, place.id())) {
-    throw Error(in_words(place) + " stands for others that are left out, and is " +
+    throw Error(in_words(place) + " is the kept image of a group, but is now " +
                 std::string(fate_name(refused.fate)) + " (" + refused.reason +
-                ") where it could be read before; leave the source alone, remove what the "
-                "ingest has made and begin again");
+                "), although it could be read before; do not change the source, remove the "
+                "unfinished cache and ingest again");
   }
   row.fate = refused.fate;
   row.reason = std::move(refused.reason);
@@ -240,8 +240,9 @@ void ChunkMaker::make_again(const Chunk& chunk, Pack& pack) const {
     }
     auto loaded = loader_.load(place, read_patiently(*in.source, item.position), take);
     if (!loaded || file_hash(*loaded) != chunk.fingerprints.file_hashes[item.row]) {
-      throw Error(in_words(place) +
-                  " changed while it was being ingested; leave the source alone and ingest again");
+      throw Error(
+          in_words(place) +
+          " changed while it was being ingested; do not change the source, and ingest again");
     }
     Readable& input = inputs.emplace_back(*std::move(loaded));
     form_.make(place, input);

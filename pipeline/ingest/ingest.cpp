@@ -134,7 +134,7 @@ void check_base(const Manifest& base, const CacheSettings& settings, const fs::p
   }
   if (without_dropped(base.settings) != settings) {
     throw UsageError(out.string() + " was made with other settings: " + to_text(base.settings) +
-                     ", not " + to_text(settings) + "; add to it with the same");
+                     ", not " + to_text(settings) + "; add to it with the same settings");
   }
 }
 

@@ -84,7 +84,9 @@ Expected<Readable, Refused> InputLoader::load_pixels(const Place& place, Image i
   if (pixels == 0) return Refused{Fate::kEmpty, "has no pixels"};
   if ((image.channels != 1 && image.channels != 3) ||
       image.pixels.size() != pixels * side(image.channels)) {
-    throw Error(in_words(place) + " has pixels that do not fit its size: its reader is at fault");
+    throw Error(in_words(place) +
+                " has another number of pixels than its size says: this is a fault of the reader "
+                "of its format");
   }
   if (pixels > decode_.max_pixels) {
     return Refused{Fate::kTooLarge, "has " + std::to_string(image.width_px) + " x " +

@@ -24,11 +24,11 @@ void check_variants(const IngestOptions& options) {
   }
   if (v.recipe == Recipe::kNone && v.copies > 1) {
     throw UsageError("without a recipe all " + std::to_string(v.copies) +
-                     " copies would be the same; ask for one, or for a recipe");
+                     " copies would be the same; use --copies 1, or a recipe");
   }
   if (v.recipe != Recipe::kNone && v.copies == 1) {
     throw UsageError(
-        "with one copy every epoch would see the same crop; ask for at least 2, as many as fit on "
+        "with --copies 1 every epoch would see the same crop; use at least 2, as many as fit on "
         "the disk");
   }
   if (mixes(v.recipe)) {
@@ -37,23 +37,25 @@ void check_variants(const IngestOptions& options) {
         "them out here and use them with winnow train --augment");
   }
   if (options.store == Store::kNone) {
-    throw UsageError("nothing is stored, so nothing can be augmented; leave out one of the two");
+    throw UsageError(
+        "with --store none no images are stored, so none can be augmented; leave out --store none "
+        "or --augment");
   }
   if (options.store != Store::kRaw) {
     throw UsageError(
         "augmented images are stored as pixels, not as original bytes; use --store raw");
   }
   if (options.resize.short_side_px > 0) {
-    throw UsageError("augmented images have a size of their own; leave out the resize");
+    throw UsageError("augmented images have the size of --image-size; leave out --resize");
   }
   const auto side = [](int px) { return static_cast<std::uint64_t>(px); };
   constexpr std::uint64_t kMostCopies = 65'535;
   if (side(v.copies) > kMostCopies || side(v.height_px) > kMaxInputBytes / 3 / side(v.width_px) ||
       variant_bytes(v) > kMaxInputBytes) {
     throw UsageError(std::to_string(v.copies) + " copies of " + std::to_string(v.width_px) + " x " +
-                     std::to_string(v.height_px) + " px do not fit a record, which has at most " +
-                     std::to_string(kMostCopies) + " of " + in_mebibytes(kMaxInputBytes) +
-                     " together; ask for fewer or smaller ones");
+                     std::to_string(v.height_px) + " px do not fit into a record; its limits are " +
+                     std::to_string(kMostCopies) + " copies and " + in_mebibytes(kMaxInputBytes) +
+                     " in total; use fewer or smaller copies");
   }
 }
 
@@ -140,19 +142,20 @@ void check_options(const IngestOptions& options) {
   }
   if (options.resize.short_side_px < 0) throw UsageError("images cannot be made smaller than 1 px");
   if (options.resize.short_side_px > 0 && options.store == Store::kNone) {
-    throw UsageError("nothing is stored, so nothing can be resized; leave out one of the two");
+    throw UsageError(
+        "with --store none no images are stored, so none can be resized; leave out --store none or "
+        "--resize");
   }
   if (options.resize.quality < 1 || options.resize.quality > 100) {
     throw UsageError("the quality of JPEGs is 1 to 100, not " +
                      std::to_string(options.resize.quality));
   }
-  if (options.decode.max_scans < 1) throw UsageError("JPEGs have at least one scan; allow more");
+  if (options.decode.max_scans < 1)
+    throw UsageError("JPEGs have at least one scan; use --max-scans 1 or more");
   if (options.work.threads < 0) throw UsageError("the number of threads must not be negative");
   if (options.work.readers < 1) throw UsageError("an ingest needs at least one thread that reads");
   if (options.target.retry && (options.target.into || options.target.left_out != nullptr)) {
-    throw UsageError(
-        "--retry-failed works alone; add to the cache, or leave duplicates out of a new one, in "
-        "another ingest");
+    throw UsageError("--retry-failed excludes --into and --drop; run these separately");
   }
   if (options.target.into && options.target.left_out != nullptr) {
     throw UsageError(

@@ -36,8 +36,8 @@ void check_nothing_is_left_out(const Cache& base) {
   if (base.manifest().settings.dropped.empty()) return;
   throw UsageError(
       base.paths().root.string() +
-      " was made without its duplicates, and new inputs may change which they are; retry in the "
-      "cache that it was compacted from and compact that, or ingest into a new cache");
+      " was made without duplicates, and new inputs may change which images are duplicates; retry "
+      "in the cache that it was compacted from and compact that again, or ingest into a new cache");
 }
 
 bool is_as_it_was(const DescribedSource& source, const SourceInfo& old, const OtherBytes& bytes) {
@@ -55,13 +55,13 @@ bool is_as_it_was(const DescribedSource& source, const SourceInfo& old, const Ot
     std::string names;
     for (const SourceInfo& one : olds) names += (names.empty() ? "'" : ", '") + one.name + "'";
     throw UsageError(root + " has no source called '" + source.name +
-                     "'; retry those that it was made of: " + names);
+                     "'; give the sources that it was made of: " + names);
   }
-  throw UsageError(
-      "'" + source.name + "' is not the source that " + root + " was made of, which had " +
-      count_of(old->inputs, "input") + " and now has " + std::to_string(source.inputs) +
-      ": only inputs that could not be read may have changed; give the flags it was read with, or "
-      "ingest what is there now into a new cache");
+  throw UsageError("'" + source.name + "' is not the source that " + root +
+                   " was made of: it had " + count_of(old->inputs, "input") + " and now has " +
+                   std::to_string(source.inputs) +
+                   ", and only inputs that could not be read may change; give the same flags as "
+                   "then, or ingest it into a new cache");
 }
 
 std::vector<PlacedSource> place(const Cache& base, std::vector<DescribedSource> sources,

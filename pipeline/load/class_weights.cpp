@@ -39,7 +39,7 @@ std::map<std::string, double> read_weights(const std::filesystem::path& file) {
     }
     if (line == 1 && row[0] == "class" && row[1] == "weight") return;
     if (!weights.emplace(row[0], parse_weight(row[1], where)).second) {
-      throw UsageError(where + " names class '" + row[0] + "' again; keep one line for it");
+      throw UsageError(where + " names class '" + row[0] + "' a second time; keep one line for it");
     }
   });
   reader.feed(read_list_text(file));

@@ -81,9 +81,9 @@ std::size_t sample_bytes(const Geometry& geometry) {
 }
 
 RecordView received_record(BytesView pack, SampleId id) {
-  const std::string where = "record " + std::to_string(id) + ", as another rank sent it,";
+  const std::string where = "record " + std::to_string(id) + ", received from another rank,";
   const FoundRecord found = find_record(pack, id, where);
-  if (!found.found) throw FormatError(where + " is a different record; start the job again");
+  if (!found.found) throw FormatError(where + " is another record; start the job again");
   return found.record;
 }
 
@@ -141,7 +141,8 @@ bool mix_samples(Batch& batch, const Mix& how, Team& team) {
 
 void check_mixing(const std::vector<Request>& requests) {
   for (const Request& request : requests) {
-    if (request.weight == 0) throw UsageError("a batch with padding cannot be mixed");
+    if (request.weight == 0)
+      throw UsageError("a batch that has padding cannot be mixed by mixup or cutmix");
   }
 }
 

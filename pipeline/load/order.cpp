@@ -29,7 +29,7 @@ int half_bits_for(std::uint64_t n) noexcept {
 EpochOrder::EpochOrder(std::uint64_t n, std::uint64_t seed, std::uint32_t epoch, RandomUse use,
                        std::uint32_t part)
     : n_(n), seed_(seed), epoch_(epoch), use_(use), part_(part), half_bits_(half_bits_for(n)) {
-  if (n == 0) throw UsageError("there is no order of zero samples; select at least one");
+  if (n == 0) throw UsageError("there are no samples to order; select at least one");
 }
 
 // The words of CounterRng(seed, epoch, right half, kOrder), block `round`: a separate stream.
@@ -70,7 +70,7 @@ std::uint64_t EpochOrder::index_of(std::uint64_t value) const noexcept {
 
 std::vector<StreamSample> stream(std::uint64_t n, std::uint64_t seed, std::uint64_t begin,
                                  std::uint64_t count) {
-  if (n == 0) throw UsageError("there is no stream of zero samples; select at least one");
+  if (n == 0) throw UsageError("there are no samples for a stream; select at least one");
   std::vector<StreamSample> samples;
   samples.reserve(count);
   std::uint64_t epoch = begin / n;
@@ -105,8 +105,8 @@ int variant_at(std::uint64_t seed, std::uint32_t epoch, SampleId id, int variant
 std::pair<std::int64_t, std::int64_t> share(std::int64_t parts, int rank, int ranks) {
   if (parts < 0 || ranks < 1 || rank < 0 || rank >= ranks) {
     throw UsageError("rank " + std::to_string(rank) + " of " + std::to_string(ranks) +
-                     " has no share of " + std::to_string(parts) +
-                     " parts; ranks count from 0 and parts are not negative");
+                     " cannot have a share of " + std::to_string(parts) +
+                     " parts; ranks count from 0, and parts must not be negative");
   }
   // floor(r * parts / ranks) without the product, which could overflow.
   const auto border = [&](std::int64_t r) { return parts / ranks * r + parts % ranks * r / ranks; };

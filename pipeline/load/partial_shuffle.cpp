@@ -47,9 +47,9 @@ void check_shuffle(const Lanes& lanes, double fraction) {
                      std::to_string(fraction));
   }
   if (lanes.count < 1 || lanes.count > lanes.batch) {
-    throw UsageError("a batch of " + std::to_string(lanes.batch) + " has no row for each of " +
-                     std::to_string(lanes.count) + " partitions; choose 1 to " +
-                     std::to_string(lanes.batch) + " by --partitions");
+    throw UsageError("a batch of " + std::to_string(lanes.batch) +
+                     " has fewer rows than there are partitions, " + std::to_string(lanes.count) +
+                     "; use --partitions 1 to " + std::to_string(lanes.batch));
   }
 }
 

@@ -48,7 +48,7 @@ Placement divide(const Manifest& manifest, const PlaceOptions& options, comm::Co
   if (by_partition && !std::ranges::is_sorted(placement.nodes)) {
     note(options,
          "neighbouring ranks are on different machines, so most samples cross the network; with "
-         "--map-by slot only those that the shuffle exchanges do");
+         "mpirun --map-by slot only those do that the shuffle exchanges");
   }
   const int replicas = options.machines.replicas;
   std::string what = count_of(placement.held.size(), "machine holds", "machines hold") + " the " +

@@ -26,7 +26,7 @@ constexpr std::array<Named<Sampling>, 4> kSamplings{{{"uniform", Sampling::kUnif
 
 [[noreturn]] void throw_labels(SampleId id, const std::string& has) {
   throw UsageError("sample " + std::to_string(id) + " has " + has +
-                   "; use --sampling uniform, or another that suits the labels");
+                   "; use --sampling uniform, or another sampling that suits these labels");
 }
 
 std::span<const std::int32_t> labels_at(const SampleSet& samples, const SampleLabels& labels,
@@ -89,7 +89,7 @@ SampleLabels read_labels(const Cache& cache, const std::vector<SampleId>& ids,
 std::vector<double> repeat_factors(const SampleSet& samples, const SampleLabels& labels,
                                    double threshold) {
   if (!(threshold > 0 && threshold <= 1)) {
-    throw UsageError("the threshold of repeat factors is a share above 0 and at most 1, not " +
+    throw UsageError("--repeat-threshold is a share of the samples, above 0 and at most 1, not " +
                      std::to_string(threshold));
   }
   std::map<std::int32_t, std::uint64_t> carriers;

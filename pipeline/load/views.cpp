@@ -7,7 +7,8 @@
 namespace winnow::pipeline {
 
 void show(const Batch& batch, const View& view, std::span<std::uint8_t> pixels) {
-  if (pixels.size() != batch.pixels.size()) throw Error("a view has the size of its batch");
+  if (pixels.size() != batch.pixels.size())
+    throw Error("the buffer of a view must be as large as the batch");
   PixelSpan out{pixels.data(), batch.height_px, batch.width_px, batch.channels};
   ImageView in = out.view();
   in.data = batch.pixels.data();

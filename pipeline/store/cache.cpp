@@ -125,7 +125,7 @@ lmdb::Reader open_shard(const fs::path& file, const ShardInfo& shard, Verify ver
   const std::uint64_t bytes = fs::file_size(file, error);
   if (error) fail(file, "cannot be read (" + error.message() + ")");
   if (bytes != shard.bytes) {
-    fail(file, "is damaged: it has " + std::to_string(bytes) + " bytes of " +
+    fail(file, "is damaged: it has " + std::to_string(bytes) + " bytes instead of " +
                    std::to_string(shard.bytes));
   }
   if (verify == Verify::kBlocks) check_blocks(file, shard);
@@ -140,11 +140,11 @@ void check_packs(const lmdb::Reader& reader, const ShardInfo& shard, const fs::p
   std::uint64_t records = 0;
   for (const auto& [key, pack] : reader.all()) {
     const std::vector<RecordView> in_pack = unpack_records(pack, file.string());
-    if (in_pack.front().id != key) fail(file, "is damaged: a pack does not lie under its own key");
+    if (in_pack.front().id != key) fail(file, "is damaged: a pack is stored under a wrong key");
     records += in_pack.size();
   }
   if (records != shard.records && !lacks_some) {
-    fail(file, "is damaged: it has " + std::to_string(records) + " records of " +
+    fail(file, "is damaged: it has " + std::to_string(records) + " records instead of " +
                    std::to_string(shard.records));
   }
 }
@@ -160,7 +160,7 @@ void check_labels(std::span<const std::int32_t> labels, const Manifest& manifest
                   const std::string& where) {
   for (const std::int32_t label : labels) {
     if (label >= 0 && std::cmp_less(label, manifest.classes.size())) continue;
-    fail(where, "is damaged: it has label " + std::to_string(label) + ", where there are " +
+    fail(where, "is damaged: it has label " + std::to_string(label) + ", but there are only " +
                     std::to_string(manifest.classes.size()) + " classes");
   }
 }
@@ -171,7 +171,8 @@ dedup::Fingerprints read_columns(const InputFile& file, const Manifest& manifest
   const bool good =
       table.size() == manifest.inputs.by_fate.at("ok") &&
       std::ranges::all_of(table.ids, [&](SampleId id) { return is_input(manifest, id); });
-  if (!good) fail(file.path(), "is of another cache: its rows are not the manifest's inputs");
+  if (!good)
+    fail(file.path(), "belongs to another cache: its rows are not the inputs in the manifest");
   check_labels(table.labels.values, manifest, file.path().string());
   return table;
 }
@@ -203,7 +204,7 @@ void for_each_ledger_row(const CachePaths& paths, const Manifest& manifest,
   });
   // The counts by fate in a manifest sum to its inputs.
   if (!good || by_name(fates) != manifest.inputs.by_fate) {
-    fail(file, "is of another cache: its lines are not the manifest's inputs");
+    fail(file, "belongs to another cache: its lines are not the inputs in the manifest");
   }
 }
 
@@ -269,7 +270,7 @@ dedup::Selection read_selection_for(const CachePaths& paths, const std::string& 
   }
   if (!is_selection_name(selection.name)) {
     throw FormatError(file.string() +
-                      " is damaged: its name is none of a selection; make it again");
+                      " is damaged: the name in it is not valid for a selection; make it again");
   }
   return selection;
 }
@@ -372,7 +373,7 @@ RecordView Cache::record(SampleId id, const PickVariant& pick) const {
     const std::string& file = s.files[shard];
     if (!reader || !s.there.has(id)) {
       throw Error("record " + std::to_string(id) + " of " + s.paths.root.string() + ", in " +
-                  shards[shard].file + ", is one that this machine does not hold");
+                  shards[shard].file + ", is not stored on this machine");
     }
     const BytesView pack = reader->at_or_before(id).second;
     if (!pack.empty()) {

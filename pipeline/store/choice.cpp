@@ -13,7 +13,7 @@ void check_is_of(const dedup::Selection& selection, const dedup::Fingerprints& t
   const bool lacks = other == selection.ids.end() || (id != table.ids.end() && *id < *other);
   throw FormatError(
       "selection '" + selection.name + "' " +
-      (lacks ? "says nothing of sample " + std::to_string(*id)
+      (lacks ? "lacks sample " + std::to_string(*id)
              : "names sample " + std::to_string(*other) + ", which the cache does not have") +
       "; make it again with winnow dedup");
 }

@@ -85,7 +85,8 @@ std::optional<CopyDescription> read_copy_description(const fs::path& folder) {
   } catch (const Error&) {
     return std::nullopt;
   }
-  throw FormatError(folder.string() + " was made by another version of winnow; remove it by that");
+  throw FormatError(folder.string() +
+                    " was made by another version of winnow; remove it with that version");
 }
 
 CopyContents contents_of_copy(const fs::path& folder, const std::string& cache_digest) {
@@ -93,7 +94,7 @@ CopyContents contents_of_copy(const fs::path& folder, const std::string& cache_d
   if (!found) return {};
   if (found->cache_digest != cache_digest) {
     throw FormatError(folder.string() + " is a copy of " + from_utf8(found->cache) +
-                      " as it was before it was replaced; start again");
+                      ", which has been replaced since; start again");
   }
   CopyContents contents{.partitions = found->partitions, .runs = found->runs};
   if (contents.whole()) return contents;

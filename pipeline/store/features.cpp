@@ -50,10 +50,11 @@ dedup::FeatureTable read_features(const Cache& cache, const std::string& name) {
   const std::vector<SampleId> ids = cache.open_fingerprints()({}).ids;
   if (!std::ranges::includes(ids, table.ids)) {
     throw FormatError(file.string() +
-                      " has images that the cache has not; make it again with winnow embed");
+                      " has images that the cache does not have; make it again with winnow embed");
   }
   if (!is_selection_name(table.name)) {
-    throw FormatError(file.string() + " is damaged: its name is none of features; make it again " +
+    throw FormatError(file.string() +
+                      " is damaged: the name in it is not valid for features; make it again " +
                       "with winnow embed");
   }
   table.name = name;  // the name of a renamed file counts

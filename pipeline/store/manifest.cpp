@@ -134,9 +134,10 @@ ShardInfo parse_shard(const JsonReader& in) {
   if (shard.records > shard.last_id - shard.first_id + 1) in.fail("has more records than ids");
   const std::uint64_t blocks = shard.bytes / kBlockBytes + (shard.bytes % kBlockBytes != 0);
   const JsonReader hashes = in.at("block_hashes");
-  if (shard.block_hashes.size() != blocks) hashes.fail("does not fit the size of the shard");
+  if (shard.block_hashes.size() != blocks)
+    hashes.fail("has another number of hashes than the size of the shard needs");
   for (const std::string& hash : shard.block_hashes) {
-    if (!is_hex(hash, 16)) hashes.fail("has what is no 64-bit hash");
+    if (!is_hex(hash, 16)) hashes.fail("has an element that is not a 64-bit hash");
   }
   return shard;
 }
@@ -165,7 +166,7 @@ Tally parse_tally(const JsonReader& in, const ImageSummary& images) {
   tally.rest = parse_part(in.at("rest"));
   if (tally.rgb_images > tally.total() || tally.channels() != images.channels ||
       tally.pixel_sums() != images.pixel_sums) {
-    in.fail("is not what the other fields follow from");
+    in.fail("does not agree with the other fields");
   }
   return tally;
 }
@@ -182,17 +183,19 @@ bool adds_up(const auto& counts, std::uint64_t total) {
 void check_inputs(const Manifest& m, const JsonReader& in) {
   std::vector<std::uint64_t> fates;
   for (const auto& [name, count] : m.inputs.by_fate) fates.push_back(count);
-  if (!adds_up(fates, m.inputs.total)) in.at("ledger").fail("does not add up to 'inputs'");
+  if (!adds_up(fates, m.inputs.total))
+    in.at("ledger").fail("has counts that do not add up to 'inputs'");
   std::vector<std::uint64_t> inputs;
   for (const SourceInfo& source : m.sources) inputs.push_back(source.inputs);
-  if (!adds_up(inputs, m.inputs.total)) in.at("sources").fail("does not add up to 'inputs'");
+  if (!adds_up(inputs, m.inputs.total))
+    in.at("sources").fail("has inputs that do not add up to 'inputs'");
 }
 
 void check_shards(const Manifest& m, const JsonReader& in) {
   std::vector<std::uint64_t> records;
   for (const ShardInfo& shard : m.shards) records.push_back(shard.records);
   if (!adds_up(records, m.store == "none" ? 0 : m.inputs.by_fate.at("ok"))) {
-    in.at("shards").fail("does not add up to the readable inputs");
+    in.at("shards").fail("has records that do not add up to the readable inputs");
   }
   for (std::size_t i = 1; i < m.shards.size(); ++i) {
     if (m.shards[i].first_id <= m.shards[i - 1].last_id) in.at("shards").fail("has ids twice");
@@ -202,10 +205,10 @@ void check_shards(const Manifest& m, const JsonReader& in) {
 void check_images(const Manifest& m, const JsonReader& in) {
   const ImageSummary& images = m.images;
   if (!adds_up(images.split_counts, m.inputs.by_fate.at("ok"))) {
-    in.at("split_counts").fail("does not add up to the readable inputs");
+    in.at("split_counts").fail("has counts that do not add up to the readable inputs");
   }
   if (images.statistics && !images.statistics->agrees_with(images.split_counts)) {
-    in.at("statistics").fail("does not add up to 'split_counts'");
+    in.at("statistics").fail("has counts that do not add up to 'split_counts'");
   }
   // Memory for batches is allocated by the size of the images. Sums may come from scaled images,
   // and images may be stored larger than they came, but never by more than this factor.
@@ -214,7 +217,9 @@ void check_images(const Manifest& m, const JsonReader& in) {
       static_cast<std::uint64_t>(images.height_px) * static_cast<std::uint64_t>(images.width_px);
   const std::uint64_t counted = images.pixel_sums.pixels;
   if (counted > 0 && area >> kMostMore > counted) {
-    in.fail("has 'height_px' and 'width_px' of larger images than 'pixel_sums' has pixels of");
+    in.fail(
+        "has a 'height_px' and a 'width_px' that are too large for the pixels counted in "
+        "'pixel_sums'");
   }
 }
 
@@ -250,7 +255,7 @@ Manifest parse_fields(const JsonReader& in) {
   Manifest m;
   m.store = in.at("store").text();
   if (m.store != "original" && m.store != "raw" && m.store != "none") {
-    in.at("store").fail("is not one this winnow knows");
+    in.at("store").fail("has a value that this winnow does not know");
   }
   m.settings = parse_settings(in.at("settings"));
   m.inputs = parse_inputs(in);

@@ -18,7 +18,7 @@ void check_replicas(int nodes, int replicas) {
   if (nodes >= 1 && replicas >= 1 && replicas <= nodes) return;
   throw UsageError(std::to_string(replicas) + " replicas of the shards do not fit on " +
                    std::to_string(nodes) + (nodes == 1 ? " machine" : " machines") +
-                   ", because a machine holds a record only once; ask for 1 to " +
+                   ", because a machine holds a record only once; use --replicas 1 to " +
                    std::to_string(std::max(nodes, 1)));
 }
 

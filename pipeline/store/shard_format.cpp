@@ -85,7 +85,9 @@ RecordHeader header_of(const RecordView& record) {
   const SampleId id = record.id;
   const bool shaped = record.height_px >= 1 && record.width_px >= 1 &&
                       (record.channels == 1 || record.channels == 3);
-  if (!shaped) throw Error("record " + std::to_string(id) + " cannot be stored: it has no shape");
+  if (!shaped)
+    throw Error("record " + std::to_string(id) +
+                " cannot be stored: its size or number of channels is invalid");
   RecordHeader header{};
   header.version = record.variants > 1 ? kVariantsVersion : kPlainVersion;
   header.coding = static_cast<std::uint8_t>(record.coding);
@@ -99,7 +101,7 @@ RecordHeader header_of(const RecordView& record) {
   header.payload_bytes = narrow<std::uint32_t>(record.payload.size(), "payload size", id);
   if (record.variants < 1 || (record.variants > 1 && record.coding != Coding::kRaw)) {
     throw Error("record " + std::to_string(id) + " cannot be stored: it has " +
-                std::to_string(record.variants) + " variants; only pixels have several");
+                std::to_string(record.variants) + " variants, but only pixels may have several");
   }
   const auto variants = static_cast<std::uint64_t>(record.variants);
   if (variants > 1) header.variants = narrow<std::uint16_t>(variants, "number of variants", id);
@@ -107,7 +109,7 @@ RecordHeader header_of(const RecordView& record) {
       record.payload.size() !=
           variants * raw_bytes(header.height_px, header.width_px, header.channels)) {
     throw Error("record " + std::to_string(id) + " cannot be stored: its pixels are not " +
-                "height x width x channels bytes of each variant");
+                "height x width x channels bytes for each variant");
   }
   return header;
 }
@@ -267,7 +269,7 @@ class Pack {
 }  // namespace
 
 Bytes pack_records(std::span<const RecordView> records) {
-  if (records.empty()) throw Error("a pack holds at least one record");
+  if (records.empty()) throw Error("a pack needs at least one record");
   const std::size_t first = kDirectoryBytes + 8 * records.size();
   std::size_t total = first;
   for (std::size_t i = 0; i < records.size(); ++i) {

@@ -29,14 +29,14 @@ std::uint64_t length_at(BytesView stream) {
 
 std::vector<PackPlace> find_packs(const InputFile& file, const ShardInfo& shard) {
   if (file.size() != shard.bytes) {
-    fail(file,
-         "it has " + std::to_string(file.size()) + " bytes of " + std::to_string(shard.bytes));
+    fail(file, "it has " + std::to_string(file.size()) + " bytes instead of " +
+                   std::to_string(shard.bytes));
   }
   std::vector<PackPlace> places;
   lmdb::for_each_place(file, [&](std::uint64_t key, std::uint64_t begin, std::uint64_t bytes) {
     const bool ascends = places.empty() || places.back().ids.first < key;
     if (key < shard.first_id || key > shard.last_id || !ascends) {
-      fail(file, "a pack does not lie under its own key");
+      fail(file, "a pack is stored under a wrong key");
     }
     if (!places.empty()) places.back().ids.last = key - 1;
     places.push_back({.ids = {key, shard.last_id}, .begin = begin, .bytes = bytes});
@@ -57,7 +57,7 @@ Bytes read_pack(const InputFile& file, const PackPlace& place) {
   const std::string where = file.path().string() + ", record " + std::to_string(place.ids.first);
   const std::vector<RecordView> records = unpack_records(pack, where);
   if (records.front().id != place.ids.first || records.back().id > place.ids.last) {
-    fail(file, "a pack does not lie under its own key");
+    fail(file, "a pack is stored under a wrong key");
   }
   return pack;
 }
@@ -84,12 +84,12 @@ const Bytes& PackStream::pack(std::size_t number) {
 void PackStream::read_at(std::uint64_t begin, std::span<std::byte> out) {
   while (!out.empty()) {
     const auto after = std::ranges::upper_bound(begins_, begin);
-    if (after == begins_.begin()) throw Error("a stream of packs ends before what is asked of it");
+    if (after == begins_.begin()) throw Error("a stream of packs ends before the requested bytes");
     const auto number = static_cast<std::size_t>(after - begins_.begin()) - 1;
     const std::uint64_t inside = begin - begins_[number];
     const std::uint64_t length = places_[number].bytes;
     if (inside >= kLengthBytes + length) {
-      throw Error("a stream of packs ends before what is asked of it");
+      throw Error("a stream of packs ends before the requested bytes");
     }
     const BytesView from = inside < kLengthBytes
                                ? std::as_bytes(std::span(&length, 1)).subspan(inside)

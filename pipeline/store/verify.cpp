@@ -52,8 +52,9 @@ class Verifier {
 
   Verified kept_by(const std::string& name) {
     if (manifest_.shards.empty()) {
-      throw UsageError(paths_.root.string() +
-                       " holds fingerprints only: there are no records that a selection keeps");
+      throw UsageError(
+          paths_.root.string() +
+          " holds fingerprints only, so there are no records to verify for a selection");
     }
     const dedup::Selection selection = read_selection_for(paths_, out_.digest, name);
     std::vector<SampleId> ids;

@@ -108,7 +108,7 @@ class Variants(Case):
             flags |= dict(zip(other[::2], other[1::2]))
             given = list(itertools.chain(*flags.items()))
             self.refused(2, ["made with other settings"], "ingest", two, "--into", cache, *given)
-        self.refused(2, ["leave out the resize"], "ingest", two, "--into", cache, "--resize", 9)
+        self.refused(2, ["leave out --resize"], "ingest", two, "--into", cache, "--resize", 9)
         self.ok("ingest", self.source, "--out", self.folder / "plain")
         self.refused(2, ["made with other settings"], "ingest", two, "--into", self.folder / "plain", *AUGMENT)
         self.expect_same(cache, before, "refused")
@@ -190,7 +190,7 @@ class Variants(Case):
         refused(["--image-size"], "--augment", "cifar", "--copies", 2)
         refused(["at least 2"], "--augment", "cifar", "--image-size", 8)
         refused(["would be the same"], "--augment", "none", "--copies", 2, "--image-size", 8)
-        refused(["do not fit a record"], "--augment", "cifar", "--copies", 9999, "--image-size", 9999)
+        refused(["do not fit into a record"], "--augment", "cifar", "--copies", 9999, "--image-size", 9999)
         refused(["imagnet"], "--augment", "imagnet", "--image-size", 8)
         for size in ("0", "-3", "8x", "x8", "8x8x8", "eight", "8 x 8", "99999999999"):
             refused(["is no size"], "--augment", "none", f"--image-size={size}")

@@ -608,7 +608,7 @@ TEST(DecodeTiff, WithATagTwiceIsCorrupt) {
       const auto error = tiff_error(test::tiff_file(more, block), asked);
       ASSERT_TRUE(error) << entry.tag;
       EXPECT_EQ(error->kind, Kind::kCorrupt) << entry.tag;
-      EXPECT_EQ(error->detail, "the TIFF's tag " + std::to_string(entry.tag) + " is there twice");
+      EXPECT_EQ(error->detail, "the TIFF's tag " + std::to_string(entry.tag) + " occurs twice");
       EXPECT_FALSE(asked);
     }
   }

@@ -441,7 +441,7 @@ TEST_F(Exchanged, WhatCameIsChecked) {
     }
     return std::string("nothing was thrown");
   };
-  EXPECT_THAT(refusal(samples[5].id, pack), HasSubstr("a different record"));
+  EXPECT_THAT(refusal(samples[5].id, pack), HasSubstr("is another record"));
   for (const std::size_t at : {std::size_t{20}, std::size_t{60}, pack.size() - 9}) {
     Bytes changed = pack;
     changed[at] ^= std::byte{4};

@@ -249,9 +249,9 @@ TEST(SelectSamples, RefusesWhatDoesNotFit) {
   EXPECT_THAT(message_of<FormatError>(select),
               AllOf(HasSubstr("names sample 11"), HasSubstr("chosen")));
   cache->write_selection(selection_of(*cache, {{10, 1.F}, {16, 1.F}}));
-  EXPECT_THAT(message_of<FormatError>(select), HasSubstr("says nothing of sample 13"));
+  EXPECT_THAT(message_of<FormatError>(select), HasSubstr("lacks sample 13"));
   cache->write_selection(selection_of(*cache, {{10, 1.F}, {13, 1.F}}));
-  EXPECT_THAT(message_of<FormatError>(select), HasSubstr("says nothing of sample 16"));
+  EXPECT_THAT(message_of<FormatError>(select), HasSubstr("lacks sample 16"));
 
   cache->write_selection(
       selection_of(*cache, {{10, 0.F}, {13, 1.F}, {16, 0.F}, {19, 0.F}, {22, 1.F}, {25, 0.F}}));

@@ -121,7 +121,7 @@ TEST_F(Copy, OfAPartHoldsThatAndNamesWhatItDoesNot) {
       EXPECT_NO_THROW(cache.record(id));
     } else {
       const std::string message = message_of<Error>([&] { cache.record(id); });
-      EXPECT_TRUE(has(message, "is one that this machine does not hold")) << message;
+      EXPECT_TRUE(has(message, "is not stored on this machine")) << message;
       EXPECT_TRUE(has(message, manifest_.shards[i].file)) << message;
     }
   }
@@ -201,7 +201,7 @@ TEST_F(Copy, OfIdsHasTheirRecordsAloneInPacksOfTheCache) {
       ASSERT_EQ(cache.holds(id), has_id(runs, id)) << id;
       if (!cache.holds(id)) {
         const std::string message = message_of<Error>([&] { cache.record(id); });
-        EXPECT_TRUE(has(message, "is one that this machine does not hold")) << message;
+        EXPECT_TRUE(has(message, "is not stored on this machine")) << message;
         continue;
       }
       ++times[id];
@@ -388,7 +388,7 @@ TEST_F(Copy, OfACacheThatWasReplacedIsNotReadFor) {
   ingest(source, "/somewhere/else/", root_, {}, {});
   EXPECT_TRUE(
       has(message_of<FormatError>([&] { Cache::open(root_, {.shards_at = copy.folder()}); }),
-          "as it was before it was replaced"));
+          "which has been replaced since"));
 }
 
 TEST_F(Copy, ThatLostAShardSaysHowToGetItBack) {

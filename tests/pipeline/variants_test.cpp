@@ -404,15 +404,16 @@ TEST(VariantOptions, ThatMakeNoSenseAreRefused) {
   refused("1 x 1 px", [](IngestOptions& o) { o.variants.width_px = -1; });
   refused("the same", [](IngestOptions& o) { o.variants.recipe = Recipe::kNone; });
   refused("at least 2", [](IngestOptions& o) { o.variants.copies = 1; });
-  refused("nothing is stored", [](IngestOptions& o) { o.store = Store::kNone; });
+  refused("with --store none no images are stored",
+          [](IngestOptions& o) { o.store = Store::kNone; });
   refused("stored as pixels", [](IngestOptions& o) { o.store = Store::kOriginal; });
-  refused("leave out the resize", [](IngestOptions& o) { o.resize.short_side_px = 3; });
+  refused("leave out --resize", [](IngestOptions& o) { o.resize.short_side_px = 3; });
   refused("65535", [](IngestOptions& o) { o.variants.copies = 65'536; });
-  refused("do not fit a record", [](IngestOptions& o) {
+  refused("do not fit into a record", [](IngestOptions& o) {
     o.variants.height_px = 46'000;
     o.variants.width_px = 46'000;
   });
-  refused("do not fit a record", [](IngestOptions& o) {
+  refused("do not fit into a record", [](IngestOptions& o) {
     o.variants.copies = 60'000;
     o.variants.height_px = 800;
   });
