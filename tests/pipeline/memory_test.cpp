@@ -318,7 +318,7 @@ TEST_F(Copy, OfADamagedShardIsRefusedAndNothingStays) {
   EXPECT_TRUE(has(message, shard.string() + " is damaged: bytes 0 to ")) << message;
   EXPECT_EQ(folders(), 0U);
   fs::resize_file(shard, 8192);
-  EXPECT_TRUE(has(message_of<FormatError>([&] { get(); }), "it has 8192 bytes of "));
+  EXPECT_TRUE(has(message_of<FormatError>([&] { get(); }), "it has 8192 bytes instead of "));
   EXPECT_EQ(folders(), 0U);
   EXPECT_NO_THROW(get({.shards = Numbers{0, 1}}));  // these shards are undamaged
 }

@@ -505,7 +505,7 @@ TEST_F(PeerCopy, LeaveNothingWhereOneFails) {
     file.close();
     fails(1, shard.string() + " is damaged: bytes 0 to ");
     fs::resize_file(shard, 8192);
-    fails(1, "it has 8192 bytes of ");
+    fails(1, "it has 8192 bytes instead of ");
     fs::remove(shard);
     fails(1, shard.string());
   }
