@@ -139,9 +139,9 @@ class Local(Case):
 
     def test_what_cannot_be_is_said_before_anything_is_loaded(self):
         for says, flags in {
-            "--stages cuts the net for --local; give --local": ("--stages", 2),
-            "--local-head chooses heads for --local; give --local": ("--local-head", "mlp-sr"),
-            "--balance cuts the net for --local; give --local": ("--balance", "time"),
+            "--stages cuts the net for --local; add --local": ("--stages", 2),
+            "--local-head chooses heads for --local; add --local": ("--local-head", "mlp-sr"),
+            "--balance cuts the net for --local; add --local": ("--balance", "time"),
             "leave out --balance": ("--local", "greedy", "--stages", "layer1", "--balance", "time"),
             "the first is relu, the last is avgpool": ("--local", "greedy", "--stages", "block9"),
             "nothing is computed after it": ("--local", "greedy", "--stages", "fc"),
@@ -157,18 +157,18 @@ class Local(Case):
                 self.refused(2, [says], "train", self.cache, "--out", self.folder / "none", "--net", "resnet20", *flags)
                 self.assertFalse((self.folder / "none").exists())
         for says, flags in {
-            "--stage-ranks is for --pipeline": ("--stage-ranks", "1,1"),
-            "give --local greedy": ("--pipeline",),
-            "a loss of their own alone": ("--pipeline", "--local", "overlapping", "--stages", 2),
-            "has not been made for --pipeline": ("--pipeline", "--local", "greedy", "--stages", 2, "--sync-bn"),
-            "each of 2 stages a rank at least, and there are 1 ranks": ("--pipeline", "--local", "greedy", "--stages", 2),
+            "--stage-ranks needs --pipeline": ("--stage-ranks", "1,1"),
+            "add --local greedy": ("--pipeline",),
+            "each trained by their own loss only": ("--pipeline", "--local", "overlapping", "--stages", 2),
+            "does not work with --pipeline": ("--pipeline", "--local", "greedy", "--stages", 2, "--sync-bn"),
+            "at least one rank for each of 2 stages, but there are 1 ranks": ("--pipeline", "--local", "greedy", "--stages", 2),
         }.items():
             with self.subTest(says):
                 self.refused(2, [says], "train", self.cache, "--out", self.folder / "none", "--net", "resnet20", *flags)
         for says, ranks in {
-            "no list of how many ranks each stage has": "1,x",
-            "has numbers for 3 stages, and there are 2": "1,1,1",
-            "are 3 ranks, and the job has 2": "2,1",
+            "not a list of the number of ranks of each stage": "1,x",
+            "has numbers for 3 stages, but there are 2": "1,1,1",
+            "gives 3 ranks, but the job has 2": "2,1",
         }.items():
             with self.subTest(says):
                 self.refused(2, [says], *self.command("none", "--pipeline", "--stage-ranks", ranks, stages=2), ranks=2)

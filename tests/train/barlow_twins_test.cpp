@@ -52,8 +52,8 @@ TEST(BarlowTwins, RefusesWhatIsNoPairs) {
     EXPECT_THAT([&] { outputs_of(kBarlowTwins, given, BarlowTwinsAttributes{redundancy}); },
                 testing::ThrowsMessage<ShapeError>(HasSubstr(words)));
   };
-  refusal(5, 1, "5 rows are not two views each of at least two images");
-  refusal(2, 1, "2 rows are not two views each");
+  refusal(5, 1, "5 rows are not two views of at least two images");
+  refusal(2, 1, "2 rows are not two views of");
   refusal(4, 0, "redundancy 0 must be above 0");
 }
 

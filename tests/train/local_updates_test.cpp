@@ -235,7 +235,7 @@ TEST(LocalHeads, StandOnValuesOfExactNames) {
                 testing::ThrowsMessage<UsageError>(HasSubstr(words)));
   };
   refuses({"layer1"}, "no stage of the net can end at a value 'layer1'");
-  refuses({"layer2.0.relu2", "layer1.0.relu2"}, "layer1.0.relu2, which does not come after");
+  refuses({"layer2.0.relu2", "layer1.0.relu2"}, "layer1.0.relu2 does not come after");
   refuses({"relu", "relu"}, "relu, which does not come after");
 }
 
@@ -523,11 +523,11 @@ TEST(ChooseStages, SaysWhatIsWrong) {
         testing::ThrowsMessage<UsageError>(HasSubstr(words)))
         << words;
   };
-  refuses({.stages = "2"}, "--stages cuts the net for --local; give --local");
-  refuses({.head = "linear"}, "--local-head chooses heads for --local; give --local");
-  refuses({.head = "mlp-sr"}, "--local-head chooses heads for --local; give --local");
-  refuses({.balance = "memory"}, "--balance cuts the net for --local; give --local");
-  refuses({.balance = "time"}, "--balance cuts the net for --local; give --local");
+  refuses({.stages = "2"}, "--stages cuts the net for --local; add --local");
+  refuses({.head = "linear"}, "--local-head chooses heads for --local; add --local");
+  refuses({.head = "mlp-sr"}, "--local-head chooses heads for --local; add --local");
+  refuses({.balance = "memory"}, "--balance cuts the net for --local; add --local");
+  refuses({.balance = "time"}, "--balance cuts the net for --local; add --local");
   refuses({.updates = "greedy", .stages = "layer1", .balance = "time"}, "leave out --balance");
   refuses({.updates = "best", .stages = "2"}, "neither greedy nor overlapping");
   refuses({.updates = "greedy"}, "needs stages");

@@ -176,7 +176,7 @@ TEST(NetFile, SaysWhatIsWrongAndWhere) {
       {net_of("{block = \"conv\", width = 4, depth = 2}"), "my.toml:2: unknown key of conv 'depth'",
        ""},
       {net_of("{block = \"conv\"}"), "my.toml:2: conv lacks the key width", ""},
-      {net_of("{width = 8}"), "my.toml:2: a block lacks its key 'block'", ""},
+      {net_of("{width = 8}"), "my.toml:2: a block lacks the key 'block'", ""},
       {net_of("8"), "my.toml:2: a block must be a table", ""},
       {net_of("{block = \"conv\", width = 65537}"),
        "my.toml:2: width must be a whole number from 1 to 65536", ""},

@@ -54,19 +54,19 @@ TEST(Pipeline, GivesARankMoreWhereMostIsToDo) {
 }
 
 TEST(Pipeline, SaysWhatIsWrong) {
-  EXPECT_THAT(refusal_of(pipelined(), 2), HasSubstr("each of 3 stages a rank at least"));
-  EXPECT_THAT(refusal_of(pipelined("1,1"), 3), HasSubstr("for 2 stages, and there are 3"));
-  EXPECT_THAT(refusal_of(pipelined("1,1,2"), 3), HasSubstr("are 4 ranks, and the job has 3"));
+  EXPECT_THAT(refusal_of(pipelined(), 2), HasSubstr("at least one rank for each of 3 stages"));
+  EXPECT_THAT(refusal_of(pipelined("1,1"), 3), HasSubstr("for 2 stages, but there are 3"));
+  EXPECT_THAT(refusal_of(pipelined("1,1,2"), 3), HasSubstr("gives 4 ranks, but the job has 3"));
   for (const char* text : {"1,,1", "1,1,", ",1", "1 1", "0,1,2", "-1,2,2", "99999999999,1,1"}) {
-    EXPECT_THAT(refusal_of(pipelined(text), 3), HasSubstr("is no list of how many")) << text;
+    EXPECT_THAT(refusal_of(pipelined(text), 3), HasSubstr("is not a list of the number")) << text;
   }
   LocalOptions overlapping = pipelined();
   overlapping.updates = "overlapping";
-  EXPECT_THAT(refusal_of(overlapping, 3), HasSubstr("give --local greedy"));
+  EXPECT_THAT(refusal_of(overlapping, 3), HasSubstr("add --local greedy"));
   EXPECT_THAT(refusal_of(pipelined(), 3, true), HasSubstr("--sync-bn"));
   LocalOptions without = pipelined("1,1,1");
   without.pipeline = false;
-  EXPECT_THAT(refusal_of(without, 3), HasSubstr("is for --pipeline"));
+  EXPECT_THAT(refusal_of(without, 3), HasSubstr("needs --pipeline"));
 }
 
 TEST(Pipeline, IsToldInWords) {

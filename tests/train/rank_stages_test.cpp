@@ -71,7 +71,7 @@ TEST(RankStages, AreSpreadAsWellAsCanBe) {
       [] {
         spread_ranks({1, 1, 1}, 2);
       },
-      ThrowsMessage<UsageError>(HasSubstr("each of 3 stages a rank at least")));
+      ThrowsMessage<UsageError>(HasSubstr("at least one rank for each of 3 stages")));
 }
 
 // A pipeline of any shape: stages, ranks, micro-batches and lanes.

@@ -529,7 +529,7 @@ TEST(ReferenceProgram, RefusesWhatWouldGoWrong) {
   const Memory memory = bind_all(*program, random_inputs(graph, 4));
   program->load_parameters();
   program->run(0, 2);
-  EXPECT_THAT([&] { program->run(3, 4); }, says("expected a range from 2"));
+  EXPECT_THAT([&] { program->run(3, 4); }, says("the next range begins at 2"));
   EXPECT_THAT([&] { program->run(2, 1000); }, says("up to 1000"));
 }
 

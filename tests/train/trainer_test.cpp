@@ -324,8 +324,8 @@ TEST_F(Trainer, ForgetsABestCheckpointThatIsGone) {
   o.run.resume = true;
   notes_.clear();
   const TrainResult got = trained(o, *reference);
-  EXPECT_THAT(notes_,
-              Contains(AllOf(HasSubstr("of step 1, is missing"), HasSubstr("chosen again"))));
+  EXPECT_THAT(notes_, Contains(AllOf(HasSubstr("of step 1, is missing"),
+                                     HasSubstr("chosen from later evaluations"))));
   ASSERT_TRUE(got.best);
   EXPECT_EQ(got.best->step, 4) << "the first that was evaluated since";
   EXPECT_EQ(fs::read_symlink(checkpoints / "best"), "step-4");
@@ -534,7 +534,8 @@ TEST_F(Trainer, EvaluationNamesDamagedCheckpointsItPassesOver) {
 TEST_F(Trainer, RefusesWhatABackendCannotDoBeforeAnythingIsWritten) {
   TrainOptions o = options("run", 1);
   o.execution.dtype = DType::kTf32;
-  EXPECT_EQ(refusal_of(o, *make_reference_backend()), "tf32 exists on cards only: use f32");
+  EXPECT_EQ(refusal_of(o, *make_reference_backend()),
+            "tf32 exists on graphics cards only; use f32");
   const auto deferred = make_deferred_backend(std::make_shared<DeferredState>());
   o = options("run", 1);
   o.execution.lanes.threads = 2;
@@ -558,7 +559,7 @@ TEST_F(Trainer, SyncBatchNormIsRefusedWhereItCannotBe) {
   o.net.name = "resnet20";
   const auto deferred = make_deferred_backend(std::make_shared<DeferredState>());
   EXPECT_EQ(refusal_of(o, *deferred),
-            "--sync-bn on a card needs one micro-batch per rank, and this rank has 3; set "
+            "--sync-bn on a card needs one micro-batch per rank, but this rank has 3; set "
             "--micro-batch to --batch-size divided by the number of ranks");
   o.net.name = "resnet50";  // 2,048 lanes of half a gigabyte
   o.data.image_side_px = 128;
@@ -566,8 +567,8 @@ TEST_F(Trainer, SyncBatchNormIsRefusedWhereItCannotBe) {
   o.batch.micro_batch = 16;
   const auto onednn = make_backend("onednn");
   EXPECT_THAT(refusal_of(o, *onednn),
-              AllOf(HasSubstr("--sync-bn computes all micro-batches of a rank at once, and memory "
-                              "has room for "),
+              AllOf(HasSubstr("--sync-bn computes all micro-batches of a rank at once, but memory "
+                              "has room for only "),
                     HasSubstr(" of 2048; use more machines or a smaller --batch-size")));
   EXPECT_FALSE(fs::exists(o.run.out));
 }

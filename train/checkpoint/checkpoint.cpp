@@ -82,11 +82,11 @@ Bytes read_checked(const fs::path& path, const JsonReader& row) {
   // Checked before reading, because a file may be larger than memory.
   if (fs::is_regular_file(path) && fs::file_size(path) != due) {
     fail(path, "is damaged: it has " + std::to_string(fs::file_size(path)) +
-                   " bytes, the manifest says " + std::to_string(due));
+                   " bytes, but the manifest says " + std::to_string(due));
   }
   Bytes bytes = read_file(path);
   if (bytes.size() != due || to_hex(xxh3_128(bytes)) != row.at("xxh3_128").text()) {
-    fail(path, "is damaged: it is not what the manifest says");
+    fail(path, "is damaged: its checksum is not the one in the manifest");
   }
   return bytes;
 }

@@ -75,7 +75,7 @@ void average_views(const ViewMean& view_mean, std::span<const std::vector<float>
 
 LossOfLogits::LossOfLogits(const Graph& graph) : graph_(graph), values_(graph.values.size()) {
   const auto loss = std::ranges::find(graph.outputs, OutputKind::kPerSampleLoss, &Output::kind);
-  if (loss == graph.outputs.end()) throw Error("the net has no loss of each sample");
+  if (loss == graph.outputs.end()) throw Error("the net does not compute a loss for each sample");
   const auto node = std::ranges::find_if(graph.nodes, [&](const Node& one) {
     return std::ranges::find(one.outputs, loss->value) != one.outputs.end();
   });

@@ -44,7 +44,7 @@ Graph compacted(const Graph& graph, const std::vector<bool>& dropped) {
     const ValueId to = renumbered[static_cast<std::size_t>(id)];
     if (to < 0) {
       throw Error("the rewritten graph still needs '" + graph.value(id).name +
-                  "', which nothing computes any more");
+                  "', but no node computes it any more");
     }
     return to;
   };

@@ -89,7 +89,7 @@ std::string output_line(const Graph& graph, const Output& output) {
 
 void throw_other_attributes(const Node& node) {
   throw Error(std::string(op_name(node.op)) + " '" + node.name +
-              "': the attributes are of another operation");
+              "': its attributes belong to another operation");
 }
 
 ValueId Graph::find(std::string_view name) const {
@@ -124,7 +124,7 @@ void check_elements(const Value& value) {
 
 ValueId add_value(Graph& graph, Value value) {
   if (value.kind == ValueKind::kComputed) {
-    throw ShapeError("value '" + value.name + "': computed values come from add_node");
+    throw ShapeError("value '" + value.name + "': a computed value must be added by add_node");
   }
   for (const std::int64_t extent : value.shape) {
     if (extent < 1) {

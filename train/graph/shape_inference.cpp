@@ -24,7 +24,7 @@ void ShapeInference::fail(const std::string& what) const {
 }
 
 void ShapeInference::no_attributes() const {
-  if (!attributes_.empty()) fail("the attributes are of another operation");
+  if (!attributes_.empty()) fail("its attributes belong to another operation");
 }
 
 void ShapeInference::arity(std::size_t wanted) const {

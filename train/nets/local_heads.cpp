@@ -144,7 +144,7 @@ bool has_local_heads(const Graph& forward) {
 Graph with_local_heads(Graph forward, const std::vector<ValueId>& ends, const LocalHead& head,
                        const NetOptions& options) {
   if (!ends.empty() && !find_loss(options.loss.name).reads_labels()) {
-    throw UsageError("local heads need labels, and --loss " + options.loss.name + " uses none");
+    throw UsageError("local heads need labels, but --loss " + options.loss.name + " uses none");
   }
   for (const Value& value : forward.values) {
     if (ends.empty() || !is_named_as_local_head(value.name)) continue;

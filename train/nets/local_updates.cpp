@@ -112,9 +112,9 @@ std::vector<ValueId> counted_ends(const LocalOptions& options, const Graph& forw
     for (const Border& end : ends) {
       where += (where.empty() ? "" : ", ") + forward.value(end.value).name;
     }
-    throw UsageError("--stages " + options.stages + ": the net has " + std::to_string(ends.size()) +
-                     " places for a border, so at most " + std::to_string(ends.size() + 1) +
-                     " stages; the places are " + where);
+    throw UsageError("--stages " + options.stages + ": the net can be cut at " +
+                     std::to_string(ends.size()) + " places, so it can have at most " +
+                     std::to_string(ends.size() + 1) + " stages; the places are " + where);
   }
   // Overlapping stages are computed one at a time, and the values of two are held at once.
   const bool holds_two = options.updates == kOverlapping && balance_of(options) == kMemory;
@@ -172,7 +172,7 @@ void check_local(const LocalOptions& options, const LossOptions& loss) {
                                                               : "";
     if (given.empty()) return;
     throw UsageError(std::string(given) +
-                     " for --local; give --local greedy or overlapping and --stages too");
+                     " for --local; add --local greedy or overlapping, and --stages");
   }
   if (!is_one_of(options.updates, "greedy", kOverlapping)) {
     throw UsageError("--local " + options.updates + " is neither greedy nor overlapping");
@@ -182,7 +182,7 @@ void check_local(const LocalOptions& options, const LossOptions& loss) {
   }
   find_local_head(head_of(options));
   if (!find_loss(loss.name).reads_labels()) {
-    throw UsageError("--local trains each stage on labels, and --loss " + loss.name +
+    throw UsageError("--local trains each stage on labels, but --loss " + loss.name +
                      " uses none; leave out --local");
   }
   if (options.stages.empty()) {
@@ -195,7 +195,7 @@ void check_local(const LocalOptions& options, const LossOptions& loss) {
                      " is plain backpropagation; leave out --local, or use 2 stages or more");
   }
   if (!is_number && !options.balance.empty()) {
-    throw UsageError("--balance is for --stages K, and --stages " + options.stages +
+    throw UsageError("--balance needs a number of stages, but --stages " + options.stages +
                      " names where stages end; leave out --balance");
   }
 }
@@ -218,7 +218,8 @@ Graph with_heads(const LocalSetup& local, const Graph& forward, const NetOptions
     const std::optional<Border> end = find_border(forward, name);
     if (!end) throw UsageError("no stage of the net can end at a value '" + name + "'");
     if (end->nodes <= nodes) {
-      throw UsageError("stages end at " + name + ", which does not come after the end before it");
+      throw UsageError("the stage ends must be in the order of the net, but " + name +
+                       " does not come after the end before it");
     }
     nodes = end->nodes;
     ends.push_back(end->value);

@@ -124,7 +124,8 @@ class DescriptionReader {
     const toml::table* table = value.as_table();
     if (table == nullptr) fail(value, "a block must be a table, {block = \"conv\", ...}");
     const toml::node* kind = table->get("block");
-    if (kind == nullptr) fail(value, "a block lacks its key 'block', which names its kind");
+    if (kind == nullptr)
+      fail(value, "a block lacks the key 'block', which names the kind of block");
     BlockEntry entry{.line = value.source().begin.line,
                      .block = &find_block(*kind),
                      .name = std::move(name),

@@ -28,7 +28,7 @@ const Shape& check(const ShapeInference& in) {
   const Shape& z = in.rank(0, 2);
   in.storage(0, Storage::kCompute);
   if (z[0] % 2 != 0 || z[0] < 4) {
-    in.fail(std::to_string(z[0]) + " rows are not two views each of at least two images");
+    in.fail(std::to_string(z[0]) + " rows are not two views of at least two images");
   }
   in.same_as(1, {z[0]});
   return z;
@@ -131,7 +131,7 @@ void backward(const ReferenceOperands& o) {
 }
 
 void gradient(GradientBuilder& builder, const Node& node) {
-  if (!builder.is_loss(node.outputs[0])) builder.refuse("it is not the loss");
+  if (!builder.is_loss(node.outputs[0])) builder.refuse("it is not the loss of the net");
   if (builder.wants(node.inputs[1])) {
     builder.refuse("its weights must not depend on parameters");
   }

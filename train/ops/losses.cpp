@@ -51,7 +51,7 @@ LossSample loss_sample(const ReferenceOperands& operands, std::size_t n) {
 }
 
 void loss_gradient(GradientBuilder& builder, const Node& node, const Operation& backward) {
-  if (!builder.is_loss(node.outputs[0])) builder.refuse("it is not the loss");
+  if (!builder.is_loss(node.outputs[0])) builder.refuse("it is not the loss of the net");
   if (builder.wants(node.inputs[1]) || builder.wants(node.inputs[2])) {
     builder.refuse("its targets and weights must not depend on parameters");
   }

@@ -22,8 +22,8 @@ void check_factor(const ShapeInference& in, const Shape& x, const Shape& factor)
       factor == Shape{x[1], 1, 1}) {
     return;
   }
-  in.fail("the factor " + to_string(factor) + " fits neither the samples nor the channels of " +
-          to_string(x));
+  in.fail("the factor " + to_string(factor) +
+          " has neither the shape of the samples nor of the channels of " + to_string(x));
 }
 
 std::vector<Value> infer_scale(const ShapeInference& in) {

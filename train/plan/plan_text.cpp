@@ -31,7 +31,7 @@ Sums read_sums(const JsonReader& in) {
   for (const auto& [sums, name] : kSums) {
     if (text == name) return sums;
   }
-  in.fail("is not a known kind of sum");
+  in.fail("is not a sum that this winnow knows");
 }
 
 Json to_json(const Numerics& n) {
@@ -90,7 +90,7 @@ DType read_dtype(const JsonReader& in) {
   try {
     return parse_dtype(in.text());
   } catch (const UsageError&) {
-    in.fail("is not a type this winnow knows");
+    in.fail("is not a type that this winnow knows");
   }
 }
 
@@ -150,7 +150,7 @@ void read_stage_ranks(const JsonReader& in, Layout& layout) {
     layout.stage_ranks.push_back(ranks.integer(1, kMostThreads));
     total += static_cast<std::size_t>(layout.stage_ranks.back());
   }
-  if (total != layout.ranks.size()) in.fail("has not as many ranks as there are");
+  if (total != layout.ranks.size()) in.fail("does not add up to the number of 'ranks'");
 }
 
 Layout read_layout(const JsonReader& in) {
@@ -171,7 +171,7 @@ Task::Kind read_kind(const JsonReader& in) {
     const auto kind = static_cast<Task::Kind>(k);
     if (kind_name(kind) == name) return kind;
   }
-  in.fail("is not a task this winnow knows");
+  in.fail("is not a task that this winnow knows");
 }
 
 // A task may only depend on earlier ones, and only name lanes that rank 0 has.

@@ -81,9 +81,9 @@ RankStages stages_of(const Layout& layout) {
 RankStages spread_ranks(const std::vector<double>& costs, int ranks) {
   const int stages = static_cast<int>(costs.size());
   if (ranks < stages) {
-    throw UsageError("--pipeline gives each of " + std::to_string(stages) +
-                     " stages a rank at least, and there are " + std::to_string(ranks) +
-                     " ranks; start more, or take fewer --stages");
+    throw UsageError("--pipeline needs at least one rank for each of " + std::to_string(stages) +
+                     " stages, but there are " + std::to_string(ranks) +
+                     " ranks; start more ranks, or use fewer --stages");
   }
   RankStages spread{std::vector<int>(costs.size(), 1)};
   for (int left = ranks - stages; left > 0; --left) {

@@ -94,7 +94,7 @@ class StepPlanner {
   void plan_lanes_in_step() {
     for (Lane& lane : lanes_) {
       if (shape_.micro_batches[static_cast<std::size_t>(lane.index)] != 1) {
-        throw Error("micro-batches with an exchange need a lane each");
+        throw Error("with --sync-bn each lane must compute exactly one micro-batch");
       }
       bind(lane, lane.index, true);
     }

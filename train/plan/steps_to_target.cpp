@@ -75,7 +75,7 @@ Interval interval_of(const std::vector<Line>& lines, Value value) {
 
 void check(std::span<const ReachedTarget> runs) {
   if (batches_of(runs) >= 2) return;
-  throw UsageError("the relation of steps and batch size needs runs of at least two batch sizes");
+  throw UsageError("how steps depend on the batch size needs runs with at least two batch sizes");
 }
 
 }  // namespace

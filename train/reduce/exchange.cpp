@@ -14,7 +14,8 @@ void append(const Graph& graph, const Output& output, Exchange& exchange) {
   if (output.kind == OutputKind::kSharedVariance) {
     const auto mean = std::ranges::find(exchange.parts, output.of, &Exchange::Part::value);
     if (mean == exchange.parts.end()) {
-      throw Error("'" + graph.value(output.value).name + "' is shared without its mean");
+      throw Error("'" + graph.value(output.value).name +
+                  "' is a variance that ranks exchange without its mean");
     }
     part.mean = mean->offset;
   }

@@ -127,8 +127,9 @@ class FixedPointSum final : public GradientSum {
   void restore(const std::map<std::string, std::int32_t>& state) override {
     for (const auto& [name, capacity] : state) {
       if (is_capacity(capacity)) continue;
-      throw FormatError("the checkpoint has an impossible limit for the gradients of " + name +
-                        ", 2^" + std::to_string(capacity) + "; resume from an older checkpoint");
+      throw FormatError("the checkpoint has an impossible upper limit for the gradients of " +
+                        name + ", 2^" + std::to_string(capacity) +
+                        "; resume from an older checkpoint");
     }
     for (std::size_t i = 0; i < names_.size(); ++i) {
       const auto found = state.find(names_[i]);

@@ -51,7 +51,7 @@ Graph at_stage(const Graph& graph, int stage) {
   const Stages stages = find_stages(graph);
   const std::vector<Output> losses = losses_of_stages(graph);
   const auto s = static_cast<std::size_t>(stage);
-  if (s >= losses.size()) throw Error("a net has no stage " + std::to_string(stage));
+  if (s >= losses.size()) throw Error("the net has no stage " + std::to_string(stage));
   Graph result = graph;
   std::vector<bool> made(graph.values.size(), false);  // in the stage
   result.nodes.clear();

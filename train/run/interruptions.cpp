@@ -29,7 +29,7 @@ void require_unchanged_cache(const Job& job, const std::filesystem::path& run, R
         job.data.folder.string() + " " + became + " while this run was training on it; all " +
         count_of(static_cast<std::uint64_t>(at.done), "step") + " used the old contents";
     if (at.done == at.last) return note(what);
-    throw Error(what + "; they are saved in " + run.string() +
+    throw Error(what + "; its state is saved in " + run.string() +
                 ": restore the cache and use --resume auto, or start another run");
   });
 }

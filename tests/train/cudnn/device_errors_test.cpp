@@ -59,7 +59,8 @@ TEST(FindCard, TheDriverIsTooOld) {
   machine.driver_version = 12020;
   machine.cards = {.answer = CudaAnswer::kInsufficientDriver};
   EXPECT_EQ(refusal(machine),
-            "the NVIDIA driver runs CUDA up to 12.2 and this winnow has CUDA 13.0: install a newer "
+            "the NVIDIA driver supports CUDA up to 12.2, but this winnow was built with CUDA 13.0: "
+            "install a newer "
             "driver, or use --backend onednn");
 }
 
@@ -114,7 +115,7 @@ TEST(FindCard, CudnnMustBeOfTheSameMajorVersionAndNotOlder) {
   }
   machine.cudnn = 90100;
   EXPECT_EQ(refusal(machine),
-            "found cuDNN 9.1.0, and this winnow was built with 9.19.0: install that or a newer "
+            "found cuDNN 9.1.0, but this winnow was built with 9.19.0: install that or a newer "
             "9.x, or build winnow again");
   machine.cudnn = 8907;
   EXPECT_THAT(refusal(machine), testing::StartsWith("found cuDNN 8.9.7, and"));

@@ -29,8 +29,8 @@ void check_driver(Machine& machine, const CardCount& cards) {
                 std::string(kElse));
   }
   if (cards.answer == CudaAnswer::kInsufficientDriver) {
-    throw Error("the NVIDIA driver runs CUDA up to " + cuda_version(machine.driver()) +
-                " and this winnow has CUDA " + needed + ": install a newer driver" +
+    throw Error("the NVIDIA driver supports CUDA up to " + cuda_version(machine.driver()) +
+                ", but this winnow was built with CUDA " + needed + ": install a newer driver" +
                 std::string(kElse));
   }
   if (cards.answer == CudaAnswer::kOther) {
@@ -47,7 +47,7 @@ void check_count(const CardCount& cards) {
 
 void check_cudnn(std::size_t found, std::size_t built_with) {
   if (major_of(found) == major_of(built_with) && found >= built_with) return;
-  throw Error("found cuDNN " + cudnn_version(found) + ", and this winnow was built with " +
+  throw Error("found cuDNN " + cudnn_version(found) + ", but this winnow was built with " +
               cudnn_version(built_with) + ": install that or a newer " +
               std::to_string(major_of(built_with)) + ".x, or build winnow again");
 }

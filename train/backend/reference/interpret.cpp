@@ -23,7 +23,7 @@ std::vector<std::vector<double>> interpret(const Graph& graph,
     }
     if (numbers.size() != position(element_count(value.shape))) {
       throw ShapeError("'" + value.name + "' is given " + std::to_string(numbers.size()) +
-                       " numbers, its shape is " + to_string(value.shape));
+                       " numbers, but its shape is " + to_string(value.shape));
     }
     values[position(id)] = numbers;
   }
@@ -31,7 +31,7 @@ std::vector<std::vector<double>> interpret(const Graph& graph,
     for (const ValueId id : node.inputs) {
       if (values[position(id)].empty()) {
         throw ShapeError("'" + graph.value(id).name + "', which '" + node.name +
-                         "' reads, is neither given nor computed before");
+                         "' reads, is neither given nor computed by an earlier node");
       }
     }
     for (const ValueId id : node.outputs) {

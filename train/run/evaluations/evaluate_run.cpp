@@ -38,12 +38,12 @@ Judged held_out(const EvalOptions& options, const StoredConfig& stored,
     throw UsageError(run + " has no hold-out; choose another --split");
   }
   if (!began_with(stored, cache)) {
-    throw UsageError(run + " has a hold-out of another cache than " + options.data.cache.string() +
-                     "; name that cache, or choose another --split");
+    throw UsageError(run + " has its hold-out in another cache than " +
+                     options.data.cache.string() + "; name that cache, or choose another --split");
   }
   if (!options.data.selection.empty()) {
     throw UsageError("the hold-out of " + run +
-                     " follows the selection that it was trained with; leave out --selection");
+                     " belongs to the selection of its training; leave out --selection");
   }
   pipeline::HeldOut cut =
       pipeline::hold_out(cache, pipeline::select_samples(cache, Split::kTrain, stored.selection),

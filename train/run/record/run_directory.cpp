@@ -43,7 +43,7 @@ std::string find_run_id(const fs::path& path) {
   const std::string text = read_text(path);
   const std::string id = text.substr(0, text.find('\n'));
   if (id.size() != 16 || id.find_first_not_of("0123456789abcdef") != std::string::npos) {
-    throw FormatError(path.string() + " is damaged; remove it, the run gets another id");
+    throw FormatError(path.string() + " is damaged; remove this file, and the run gets a new id");
   }
   return id;
 }
@@ -107,7 +107,7 @@ void check_same_run(const fs::path& path, const std::string& stored, const std::
     text = " (its config.json)";
   }
   throw UsageError("the options differ from those the run in " + path.string() +
-                   " was started with" + text + "; give the same, or choose another --out");
+                   " was started with" + text + "; give the same options, or choose another --out");
 }
 
 [[noreturn]] void throw_holds_run(const fs::path& path) {
@@ -201,8 +201,8 @@ std::optional<RunState> RunDirectory::restore_newest_checkpoint(Model& model,
     const std::string where = (*newest / "state.json").string();
     RunState found = parse_state(checkpoint.state, where);
     if (found.step != checkpoint.step) {
-      throw FormatError(where + " is of step " + std::to_string(found.step) +
-                        ", its checkpoint of step " + std::to_string(checkpoint.step) +
+      throw FormatError(where + " belongs to step " + std::to_string(found.step) +
+                        ", but its checkpoint to step " + std::to_string(checkpoint.step) +
                         "; remove this checkpoint");
     }
     check_state(found, batches, where);
@@ -223,7 +223,7 @@ std::optional<RunState> RunDirectory::restore_newest_checkpoint(Model& model,
     state = checkpoint.state;
     if (best && !is_kept) {
       note_("the best checkpoint so far, of step " + std::to_string(*best) +
-            ", is missing; the best is chosen again, from later evaluations");
+            ", is missing; the best one is chosen from later evaluations");
       found.best.reset();
       state = to_text(found);
     }

@@ -46,7 +46,7 @@ std::vector<EpochCensus> parse_census(const JsonReader& in) {
   for (const JsonReader& row : in.items()) {
     const std::vector<std::uint64_t> numbers = row.numbers(3);
     rows.push_back({numbers[0], numbers[1], numbers[2]});
-    if (rows.back().epoch + 1 != rows.size()) row.fail("is not the epoch after the one before");
+    if (rows.back().epoch + 1 != rows.size()) row.fail("is not the epoch after the previous one");
   }
   return rows;
 }
@@ -146,8 +146,8 @@ RunState parse_state(const std::string& text, const std::string& where) {
 void check_state(const RunState& state, const BatchLayout& batches, const std::string& where) {
   if (state.step > batches.total_steps) {
     throw FormatError(where + " says that " + std::to_string(state.step) +
-                      " steps are done, of a run of " + std::to_string(batches.total_steps) +
-                      "; resume from an older checkpoint");
+                      " steps are done, but the run has only " +
+                      std::to_string(batches.total_steps) + "; resume from an older checkpoint");
   }
   const std::int64_t images = state.step * batches.batch;
   const std::int64_t begun = (images + batches.samples - 1) / batches.samples;

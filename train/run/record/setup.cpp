@@ -311,7 +311,7 @@ int parse_eval_resize(const JsonReader& data, const NetOptions& net) {
 std::vector<std::string> parse_classes(const JsonReader& in, const NetSetup& setup) {
   std::vector<std::string> names = in.texts();
   if (names.size() != static_cast<std::size_t>(setup.options.classes)) {
-    in.fail("are not as many as the outputs of the net");
+    in.fail("are not as many classes as the net has outputs");
   }
   if (std::set<std::string_view>(names.begin(), names.end()).size() != names.size()) {
     in.fail("have a name twice");

@@ -58,7 +58,7 @@ std::string parse_right(const JsonReader& in, const StoredEvaluation& stored) {
   for (const auto& cell : stored.confusion) {
     if (cell.label == cell.prediction) right -= cell.samples;
   }
-  if (right != 0) in.fail("has not as many samples as the confusion says are right");
+  if (right != 0) in.fail("does not agree with the correct predictions in 'confusion'");
   return digits;
 }
 
@@ -74,7 +74,7 @@ std::vector<StoredEvaluation::Confusion> parse_confusion(const JsonReader& in, s
     const auto place = [](const auto& c) { return std::pair(c.label, c.prediction); };
     if (next.samples == 0) row.fail("has no samples");
     if (!confusion.empty() && place(next) <= place(confusion.back())) {
-      row.fail("is out of order, which is by label, then by prediction");
+      row.fail("is out of order: entries are sorted by label, then by prediction");
     }
     left -= next.samples;
     confusion.push_back(next);

@@ -16,15 +16,15 @@ namespace {
 void check_options(const LocalOptions& options, bool sync_bn) {
   if (!options.pipeline) {
     if (options.stage_ranks.empty()) return;
-    throw UsageError("--stage-ranks is for --pipeline; give that too, or leave it out");
+    throw UsageError("--stage-ranks needs --pipeline; add --pipeline, or leave out --stage-ranks");
   }
   if (options.updates != "greedy") {
     throw UsageError(
-        "--pipeline is for stages that learn by a loss of their own alone; give --local greedy "
+        "--pipeline needs stages that are each trained by their own loss only; add --local greedy "
         "and --stages");
   }
   if (sync_bn) {
-    throw UsageError("--sync-bn has not been made for --pipeline; leave out one of them");
+    throw UsageError("--sync-bn does not work with --pipeline; leave out one of the two flags");
   }
 }
 
@@ -52,19 +52,19 @@ RankStages parse_stage_ranks(const std::string& text, std::size_t stages, int ra
     const bool ends = left.empty() || (left.front() == ',' && left.size() > 1);
     if (error != std::errc() || count < 1 || !ends) {
       throw UsageError("--stage-ranks " + text +
-                       " is no list of how many ranks each stage has, as 3,1");
+                       " is not a list of the number of ranks of each stage, such as 3,1");
     }
     left.remove_prefix(left.empty() ? 0 : 1);
     chosen.ranks.push_back(count);
   }
   if (chosen.ranks.size() != stages) {
     throw UsageError("--stage-ranks " + text + " has numbers for " +
-                     std::to_string(chosen.ranks.size()) + " stages, and there are " +
+                     std::to_string(chosen.ranks.size()) + " stages, but there are " +
                      std::to_string(stages));
   }
   if (chosen.total() != ranks) {
-    throw UsageError("--stage-ranks " + text + " are " + std::to_string(chosen.total()) +
-                     " ranks, and the job has " + std::to_string(ranks));
+    throw UsageError("--stage-ranks " + text + " gives " + std::to_string(chosen.total()) +
+                     " ranks, but the job has " + std::to_string(ranks));
   }
   return chosen;
 }

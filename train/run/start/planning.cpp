@@ -91,7 +91,7 @@ int lanes_wished(const ExecutionOptions& options, const Job& job, const Backend&
   const auto micro_batches = static_cast<int>(job.batches.micro_batches());
   if (!backend.is_on_cpu()) {
     if (job.sync_bn && micro_batches > 1) {
-      throw UsageError("--sync-bn on a card needs one micro-batch per rank, and this rank has " +
+      throw UsageError("--sync-bn on a card needs one micro-batch per rank, but this rank has " +
                        std::to_string(micro_batches) +
                        "; set --micro-batch to --batch-size divided by the number of ranks");
     }
@@ -129,7 +129,7 @@ void fit_rank(const ExecutionOptions& options, const Job& job, const JobGraphs& 
   const int fitting = planned.memory.lanes;
   if (job.sync_bn && fitting < lanes) {
     throw UsageError(
-        "--sync-bn computes all micro-batches of a rank at once, and memory has room for " +
+        "--sync-bn computes all micro-batches of a rank at once, but memory has room for only " +
         std::to_string(fitting) + " of " + std::to_string(lanes) +
         "; use more machines or a smaller --batch-size");
   }
@@ -179,7 +179,7 @@ Sums sums_of(const ExecutionOptions& options) {
 void check_execution(const ExecutionOptions& options, const Backend& backend) {
   if (options.reproducible && options.all_reduce.wire != comm::Wire::kF32) {
     throw UsageError(
-        "--reproducible sums whole numbers, which bf16 cannot represent; leave out "
+        "--reproducible sums whole numbers, which bf16 cannot represent exactly; leave out "
         "--bf16-gradients");
   }
   if (options.loss_scale > 0 && options.dtype != DType::kF16) {
@@ -197,9 +197,9 @@ void check_execution(const ExecutionOptions& options, const Backend& backend) {
   if (backend.is_on_cpu()) {
     check_cpu_dtype(options.dtype);
   } else if (options.lanes.threads > 0) {
-    throw UsageError("lanes of " + std::to_string(options.lanes.threads) +
-                     " threads are for CPU backends: " + std::string(backend.name()) +
-                     " has none, leave out --lane-threads");
+    throw UsageError("--lane-threads " + std::to_string(options.lanes.threads) +
+                     " is for CPU backends, but this run uses " + std::string(backend.name()) +
+                     "; leave out --lane-threads");
   }
 }
 
