@@ -62,8 +62,8 @@ nb::object labels(nb::handle self) {
     if (batch.label_offsets[i + 1] != at + 1) {
       throw UsageError("sample " + std::to_string(batch.ids[i]) + " carries " +
                        std::to_string(batch.label_offsets[i + 1] - at) +
-                       " labels, as mixed samples and those of several classes do; take "
-                       "targets(classes), or label_values with label_offsets");
+                       " labels, because it is mixed or has several classes; use targets(classes), "
+                       "or label_values with label_offsets");
     }
     single[i] = batch.labels[at];
   }
@@ -79,7 +79,7 @@ nb::object targets(nb::handle self, std::size_t classes) {
       const auto label = static_cast<std::size_t>(batch.labels[at]);
       if (label >= classes) {
         throw UsageError("sample " + std::to_string(batch.ids[i]) + " has label " +
-                         std::to_string(label) + ", and classes were said to be " +
+                         std::to_string(label) + ", but the given number of classes is " +
                          std::to_string(classes));
       }
       dense[i * classes + label] += batch.label_weights[at];

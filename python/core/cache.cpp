@@ -57,7 +57,7 @@ HeldRecord record_of(const SharedCache& cache, SampleId id, int variant) {
   if (variant >= 0 && variant < variants) return held;
   throw UsageError("sample " + std::to_string(id) + " has " + std::to_string(variants) +
                    (variants == 1 ? " variant" : " variants") +
-                   ", counted from 0; there is no variant " + std::to_string(variant));
+                   ", counted from 0, so there is no variant " + std::to_string(variant));
 }
 
 nb::object image_of(const HeldRecord& held) {
@@ -205,7 +205,8 @@ nb::tuple pairs_of(OpenCache& open, const std::string& hash, int threshold,
 // Why only components can be shown for a selection; empty: nothing is known to be missing.
 std::string why_only_components(const dedup::Selection& selection) {
   if (dedup::says_more_than_codes(selection)) {
-    return "not as they were found: deduplicate again to see those";
+    return "without results of comparing pictures, because its file of groups is missing: "
+           "deduplicate again to see these results";
   }
   if (dedup::is_made_of_others(selection)) {
     return "without results of comparing pictures, because it was made from other selections";
@@ -271,7 +272,7 @@ std::optional<std::string> write_selection(OpenCache& open, const dedup::Selecti
   pipeline::check_selection_name(selection.name);
   if (selection.cache_digest != cache->digest()) {
     throw UsageError("selection '" + selection.name + "' was made for another cache than " +
-                     open.root().string() + "; begin with keep_all() of this one");
+                     open.root().string() + "; make one from keep_all() of this cache");
   }
   const Fd lock = cache->lock_selections();
   std::optional<dedup::GroupsWithEvidence> groups;

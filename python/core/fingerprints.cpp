@@ -37,7 +37,8 @@ nb::object hashes(nb::handle self) {
 nb::object codes(nb::handle self, const std::string& hash) {
   const dedup::CodeColumn* column = table_of(self).find_codes(hash);
   if (column == nullptr) {
-    throw UsageError("there are no codes of " + hash + " here; hashes lists those that are");
+    throw UsageError("there are no codes of " + hash +
+                     " in these fingerprints; their attribute hashes lists those that they hold");
   }
   const std::array<std::size_t, 2> shape{table_of(self).size(), column->words_per_code()};
   return nb::cast(

@@ -124,7 +124,7 @@ void wait_for(const Held& work, const std::string& who) {
 }
 
 [[noreturn]] void refuse() {
-  throw Error("ranks of Python share a cache out, and nothing else is done");
+  throw Error("ranks of Python can only share a cache; other collectives are not supported");
 }
 
 int local_of(const comm::Placement& placement, int below) noexcept {

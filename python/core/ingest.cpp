@@ -55,7 +55,7 @@ void bind_ingest_options(nb::module_& core) {
                 : labels == "folder" ? datasets::LabelsFrom::kFolder
                 : labels == "none"
                     ? datasets::LabelsFrom::kNone
-                    : throw UsageError("labels are auto, folder or none, not '" + labels + "'");
+                    : throw UsageError("labels must be auto, folder or none, not '" + labels + "'");
           },
           nb::arg("labels"));
   nb::class_<IngestOptions>(core, "IngestOptions")
@@ -110,16 +110,18 @@ using ImageArray = nb::ndarray<const std::uint8_t, nb::c_contig, nb::device::cpu
 std::string hash_of(const ImageArray& pixels, const std::string& name) {
   const bool colour = pixels.ndim() == 3;
   if (pixels.ndim() != 2 && !(colour && (pixels.shape(2) == 1 || pixels.shape(2) == 3))) {
-    throw UsageError("an image is an array of height x width, or height x width x 1 or 3");
+    throw UsageError("an image must be an array of height x width, or of height x width x 1 or 3");
   }
   const int channels = colour ? static_cast<int>(pixels.shape(2)) : 1;
   const auto height = static_cast<int>(pixels.shape(0));
   const auto width = static_cast<int>(pixels.shape(1));
-  if (height < 1 || width < 1) throw UsageError("an image has one pixel at least");
+  if (height < 1 || width < 1) throw UsageError("an image must have at least one pixel");
   const dedup::HashKind kind = dedup::find_hash(name);
   if (kind.scale != 1) {
-    throw UsageError("hashes at a scale are of pictures decoded at it; leave out @1/" +
-                     std::to_string(kind.scale));
+    throw UsageError(
+        "hashes at a scale need pictures that are decoded at that scale, but these are already "
+        "decoded; leave out @1/" +
+        std::to_string(kind.scale));
   }
   const nb::gil_scoped_release others_go_on;
   dedup::HashMemory memory;

@@ -66,7 +66,7 @@ bool put(Spool& spool, std::uint64_t position, const std::optional<Levels>& leve
   if (levels) item.image = image_of(*levels);
   const nb::gil_scoped_release others_go_on;
   if (position < spool.size()) return spool.holds(position, item);
-  if (position > spool.size()) throw Error("an item was left out");
+  if (position > spool.size()) throw Error("an item is missing before this one");
   spool.append(item);
   return true;
 }

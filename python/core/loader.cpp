@@ -58,9 +58,8 @@ struct Stream {
 void check_process(pid_t begun_in) {
   if (begun_in == ::getpid()) return;
   throw UsageError(
-      "this loader was begun before the process was forked, and its threads stayed behind; make "
-      "one "
-      "in the process that uses it");
+      "this loader was made before the process forked, and its threads are in the other process; "
+      "make a loader in the process that uses it");
 }
 
 struct StreamOptions {
@@ -80,8 +79,8 @@ pipeline::SampleSet weighed(const StreamOptions& o, const Stream& stream,
   if (o.class_weights.none()) return samples;
   if (o.sampling.sampling == pipeline::Sampling::kWeighted) {
     throw UsageError(
-        "sampling weighted draws by the weights of samples, and the loss then leaves them alone; "
-        "leave out class_weights, or take another sampling");
+        "sampling weighted draws samples by their weights, and the loss does not use them again; "
+        "leave out class_weights, or use another sampling");
   }
   const pipeline::SampleLabels labels = pipeline::read_labels(*stream.cache, samples.ids);
   return pipeline::weigh_classes(
@@ -280,7 +279,7 @@ Once open_once(const PlacedCache& from, const std::string& split, const std::str
 
 // One contiguous range of them for each rank, in batches of `batch`; the last may be short.
 std::unique_ptr<Batches> batches_of(const Once& once, const Part& part, std::int64_t batch) {
-  if (batch < 1) throw UsageError("a batch has one sample at least");
+  if (batch < 1) throw UsageError("a batch must have at least one sample");
   const auto [first, last] =
       pipeline::share(static_cast<std::int64_t>(once.ids->size()), part.rank, part.ranks);
   const auto requests = [ids = once.ids, first = first, last = last, batch](int /*rank*/,

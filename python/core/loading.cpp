@@ -21,7 +21,7 @@ pipeline::Geometry geometry_of(const pipeline::DatasetInfo& info, int height_px,
   const bool said = height_px > 0 && width_px > 0;
   if (!said && (info.height_px == 0 || info.width_px == 0)) {
     throw UsageError("the images of " + cache.string() +
-                     " differ in size; say by image_size what a net takes");
+                     " differ in size; give the size of the samples with image_size");
   }
   return said ? pipeline::Geometry{height_px, width_px, info.channels}
               : pipeline::Geometry{info.height_px, info.width_px, info.channels};
@@ -57,7 +57,7 @@ nb::object augmented(const Augmenter& how, const Pixels& pixels, std::uint64_t s
   const auto width = static_cast<int>(pixels.shape(1));
   const auto channels = static_cast<int>(pixels.shape(2));
   if (height < 1 || width < 1 || (channels != 1 && channels != 3)) {
-    throw UsageError("a picture has height, width and 1 or 3 channels");
+    throw UsageError("a picture must have height, width and 1 or 3 channels");
   }
   const ImageView image{pixels.data(), height, width, channels,
                         std::ptrdiff_t{width} * std::ptrdiff_t{channels}};
@@ -78,9 +78,9 @@ pipeline::Recipe recipe_of_one(const std::string& text) {
   pipeline::Recipe recipe = pipeline::parse_recipe(text);
   if (!pipeline::mixes(recipe)) return recipe;
   throw UsageError(
-      "mixup and cutmix mix the samples of a batch, and here is one picture; leave them "
-      "out of '" +
-      text + "' and mix batches");
+      "mixup and cutmix mix the samples of a batch, but this is a single picture; leave them out "
+      "of '" +
+      text + "', and mix batches instead");
 }
 
 }  // namespace

@@ -170,7 +170,7 @@ void bind_predict(nb::module_& core) {
             r.dtype = train::parse_dtype(dtype);
             const auto parsed = pipeline::parse_orientation(orientation);
             if (!parsed) {
-              throw UsageError("orientation is ignore or apply, not '" + orientation + "'");
+              throw UsageError("orientation must be ignore or apply, not '" + orientation + "'");
             }
             r.inputs.decode.orientation = *parsed;
           },

@@ -74,7 +74,7 @@ class Batch:
 def torch_for(tensors: str) -> Any:
     """The module torch if ``tensors`` is "torch", or is "auto" and torch is already imported; None: use numpy."""
     if tensors not in ("auto", "numpy", "torch"):
-        raise UsageError(f"tensors are auto, numpy or torch, not {tensors!r}")
+        raise UsageError(f"tensors must be auto, numpy or torch, not {tensors!r}")
     if tensors == "torch":
         import torch
 

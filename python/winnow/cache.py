@@ -28,7 +28,7 @@ def sides(image_size: int | tuple[int, int] | None) -> tuple[int, int]:
         return 0, 0
     height_px, width_px = (image_size, image_size) if isinstance(image_size, int) else image_size
     if height_px < 1 or width_px < 1:
-        raise UsageError(f"an image_size is a side in pixels, or (height, width), not {image_size!r}")
+        raise UsageError(f"image_size must be a side in pixels, or (height, width), not {image_size!r}")
     return height_px, width_px
 
 
@@ -38,9 +38,9 @@ def _ids_of(ids: ArrayLike) -> NDArray[np.uint64]:
 
     given = numpy.asarray(ids)
     if given.ndim != 1 or (given.size and not numpy.issubdtype(given.dtype, numpy.integer)):
-        raise UsageError(f"ids are whole numbers in one dimension, not {given.dtype} of {given.ndim} dimensions")
+        raise UsageError(f"ids must be whole numbers in one dimension, not {given.dtype} of {given.ndim} dimensions")
     if given.size and given.min() < 0:
-        raise UsageError(f"ids are counted from 0, and {given.min()} is none")
+        raise UsageError(f"ids must be 0 or more, not {given.min()}")
     return numpy.ascontiguousarray(given, numpy.uint64)
 
 

@@ -46,12 +46,12 @@ def make() -> Group:
 
         return TorchGroup(distributed)
     if "mpi4py.MPI" not in sys.modules and "OMPI_COMM_WORLD_SIZE" not in os.environ:
-        raise UsageError("machines that hold parts of a cache give each other samples over torch.distributed or MPI; call "
-                         "torch.distributed.init_process_group first, or start the job by mpirun, or leave replicas out")  # fmt: skip
+        raise UsageError("machines that hold parts of a cache exchange samples over torch.distributed or MPI; call "
+                         "torch.distributed.init_process_group first, or start the job with mpirun, or leave out replicas")  # fmt: skip
     try:
         mpi = importlib.import_module("mpi4py.MPI")
     except ImportError as error:
-        raise UsageError(f"ranks of mpirun give each other samples by mpi4py ({error}); install it (Debian: python3-mpi4py), or leave "
+        raise UsageError(f"ranks of mpirun exchange samples through mpi4py ({error}); install it (Debian: python3-mpi4py), or leave "
                          "replicas out") from None  # fmt: skip
     from .group_mpi import MpiGroup
 

@@ -19,8 +19,8 @@ class MpiGroup:
 
     def __init__(self, mpi: Any) -> None:
         if mpi.Query_thread() != mpi.THREAD_MULTIPLE:
-            raise UsageError("samples go to other machines beside what else a job sends, which takes MPI_THREAD_MULTIPLE; leave "
-                             "mpi4py.rc.thread_level as it is")  # fmt: skip
+            raise UsageError("the loader exchanges samples while the job uses MPI, which needs MPI_THREAD_MULTIPLE; do not "
+                             "change mpi4py.rc.thread_level")  # fmt: skip
         self._mpi = mpi
         self._ranks = mpi.COMM_WORLD.Dup()
         self.rank: int = self._ranks.Get_rank()

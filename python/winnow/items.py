@@ -108,15 +108,15 @@ def ingest(
 ) -> _core.Ingested:
     """Gathers the items in OUT.items, ingests them, and removes the folder. See :func:`winnow.ingest`."""
     if not name or "/" in name or name in (".", ".."):
-        raise UsageError(f"a source is called by one word, and not {name!r}")
+        raise UsageError(f"a source's name must be one word without '/', not {name!r}")
     folder = os.path.normpath(out) + ".items"
     _check(out, options, folder)
     parts = _parts_of(source, split)
     if not parts:
         raise UsageError("there is no item to ingest; give at least one")
     if retries and not all(part.is_sequence() for part in parts):
-        raise UsageError("retries ask again for items by their numbers, and an iterator that raised is over; give a sequence, or leave "
-                         "them out")  # fmt: skip
+        raise UsageError("retries need a sequence, because an iterator ends when it raises an error; give a sequence, or leave out "
+                         "retries")  # fmt: skip
     names = _distinct(class_names if class_names is not None else _class_names_of(parts[0].rows))
     spool = _core.Spool(folder)
     _gather(parts, {class_name: at for at, class_name in enumerate(names)}, spool, folder, retries, progress)
@@ -198,8 +198,8 @@ def _gather(
         end = begin
         for number, row in part.numbered(there - begin, retries):
             if not _put(spool, begin + number, row, part.split, classes):
-                raise UsageError(f"item {begin + number} is another than when this was begun; give the same iterable to go on, or remove "
-                                 f"{folder} to begin anew")  # fmt: skip
+                raise UsageError(f"item {begin + number} differs from the item that was stored before; give the same iterable to continue, or remove "
+                                 f"{folder} to start again")  # fmt: skip
             end = begin + number + 1
             now = time.monotonic()
             if progress is not None and now - reported > _SECONDS_BETWEEN_REPORTS:
@@ -207,8 +207,8 @@ def _gather(
                 reported = now
         begin = end
     if begin < there:
-        raise UsageError(f"the iterable ended after {begin} items, and {there} were there when this was begun; give the same iterable "
-                         f"to go on, or remove {folder} to begin anew")  # fmt: skip
+        raise UsageError(f"the iterable ended after {begin} items, but {there} were stored before; give the same iterable "
+                         f"to continue, or remove {folder} to start again")  # fmt: skip
 
 
 def _put(spool: _core.Spool, position: int, row: Any, split: str, classes: Mapping[str, int]) -> bool:
@@ -226,12 +226,12 @@ def _item_of(row: Any) -> Item:
     if isinstance(row, Mapping):
         found: dict[str, Any] = {field: row[key] for field, keys in _FIELDS.items() for key in keys if row.get(key) is not None}
         if not any(key in row for key in _FIELDS["image"]):
-            raise UsageError(f"a mapping has its image under 'image' or 'img', and this one has {sorted(map(str, row))}")
+            raise UsageError(f"a mapping must have its image under 'image' or 'img', but this one has {sorted(map(str, row))}")
         found.setdefault("image", None)
         return Item(**found)
     if isinstance(row, tuple):
         if not 1 <= len(row) <= 4:
-            raise UsageError(f"a tuple is (image, labels, group, name), or shorter, and this one has {len(row)} elements")
+            raise UsageError(f"a tuple must be (image, labels, group, name), or shorter, but this one has {len(row)} elements")
         return Item(*row)
     return Item(row)
 
@@ -263,14 +263,14 @@ def _levels_of(image: Any) -> NDArray[np.uint8]:
     import numpy
 
     if not isinstance(image, numpy.ndarray):
-        raise UsageError(f"an image is bytes, a path, an array of levels or a picture of PIL, not {type(image).__name__}")
+        raise UsageError(f"an image must be bytes, a path, an array of pixel levels or a PIL image, not {type(image).__name__}")
     if image.dtype != numpy.uint8:
-        raise UsageError(f"levels are of uint8, not {image.dtype}; leave out what scales them")
+        raise UsageError(f"pixel levels must be uint8, not {image.dtype}; do not scale them")
     shape = " x ".join(map(str, image.shape))
     if image.ndim not in (1, 2, 3) or (image.ndim == 3 and image.shape[2] not in (1, 3)):
-        raise UsageError(f"levels are height x width, or height x width x 1 or 3, not {shape}")
+        raise UsageError(f"pixel levels must have the shape height x width, or height x width x 1 or 3, not {shape}")
     if image.ndim > 1 and image.size == 0:
-        raise UsageError(f"an image has one pixel at least, and this one is {shape}")
+        raise UsageError(f"an image must have at least one pixel, but this one is {shape}")
     return numpy.ascontiguousarray(image)
 
 
@@ -282,7 +282,7 @@ def _labels_of(labels: Any, classes: Mapping[str, int]) -> list[bytes]:
     if isinstance(labels, Iterable) and not isinstance(labels, (str, bytes)):
         return [one for label in labels for one in _labels_of(label, classes)]
     if isinstance(labels, bool) or not isinstance(labels, (int, str)):
-        raise UsageError(f"a label is a number or a name, not {labels!r}")
+        raise UsageError(f"a label must be a number or a name, not {labels!r}")
     if labels in ("", -1):
         return []
     if classes and isinstance(labels, str):

@@ -28,12 +28,12 @@ def state_at(step: int, facts: Mapping[str, Any]) -> dict[str, Any]:
 def step_of(state: Mapping[str, Any], facts: Mapping[str, Any], kind: str) -> int:
     """The step of a state. UsageError if the state comes from a ``kind`` with other settings; the message names the difference."""
     if state.get("version") != _STATE_VERSION:
-        raise UsageError(f"this is no state of a {kind}, or that of a newer winnow")
+        raise UsageError(f"this is not a state of a {kind}, or it was written by a newer winnow")
     for name, here in facts.items():
         there = state.get(name)
         if there != here:
-            raise UsageError(f"the state is of a {kind} with {name} {there!r}, and this one has {here!r}; make it as it was to go on, "
-                             "or begin anew")  # fmt: skip
+            raise UsageError(f"the state belongs to a {kind} with {name} {there!r}, but this one has {here!r}; make it with the same settings "
+                             "to continue, or start again without the state")  # fmt: skip
     return int(state["step"])
 
 
@@ -47,7 +47,7 @@ def _factors_of(class_weights: str | os.PathLike[str] | Mapping[str, float] | No
     of = {str(name): float(weight) for name, weight in class_weights.items()}
     for name, weight in of.items():
         if not 0 <= weight <= _MOST_CLASS_WEIGHT:
-            raise UsageError(f"class {name!r} has the weight {weight}, and weights are from 0 to {_MOST_CLASS_WEIGHT:.0f}")
+            raise UsageError(f"class {name!r} has the weight {weight}, but weights must be from 0 to {_MOST_CLASS_WEIGHT:.0f}")
     return _core.ClassWeights("", of), of
 
 
@@ -66,7 +66,7 @@ def share_out(
     from . import group as groups
 
     if replicas < 1 or ranks_per_machine < 0:
-        raise UsageError(f"there is one replica at least, and ranks_per_machine are counted from 0, not {replicas} and {ranks_per_machine}")
+        raise UsageError(f"replicas must be at least 1 and ranks_per_machine at least 0, not {replicas} and {ranks_per_machine}")
     group = groups.make()
     if (group.rank, len(group.machines)) != (job.rank, job.ranks):
         raise UsageError(f"rank {job.rank} of {job.ranks} is rank {group.rank} of {len(group.machines)} of {group.name}, over which machines give "
@@ -223,7 +223,7 @@ class Loader:
     def first_step(self, epoch: int) -> int:
         """Number of the first global batch that begins in an epoch."""
         if epoch < 0:
-            raise UsageError(f"epochs are counted from 0, and {epoch} is none")
+            raise UsageError(f"an epoch must be 0 or more, not {epoch}")
         return self._stream.end_of_epoch(epoch)
 
     def __len__(self) -> int:
@@ -258,7 +258,7 @@ class Loader:
     def due(self, epoch: int) -> tuple[int, int]:
         """The :meth:`census` of a complete epoch over all ranks: number of samples, and sum of hashes of their ids."""
         if epoch < 0:
-            raise UsageError(f"epochs are counted from 0, and {epoch} is none")
+            raise UsageError(f"an epoch must be 0 or more, not {epoch}")
         first, end, total = epoch * self.samples, (epoch + 1) * self.samples, 0
         for begin in range(first, end, _DRAWS_AT_ONCE):
             total += _core.census_hash(self._stream.draws(begin, min(_DRAWS_AT_ONCE, end - begin))[0])
@@ -285,7 +285,7 @@ class Loader:
     def seek(self, step: int) -> None:
         """Goes to global batch ``step``, from 0."""
         if step < 0:
-            raise UsageError(f"steps are counted from 0, and {step} is none")
+            raise UsageError(f"a step must be 0 or more, not {step}")
         if step != self._step:
             self.close()
             self._step = step
@@ -306,7 +306,7 @@ class Loader:
         self._batches = None
 
     def __reduce__(self) -> NoReturn:
-        raise UsageError("a winnow.Loader is of the process that made it, whose threads load; make one in the process that uses it")
+        raise UsageError("a winnow.Loader cannot be sent to another process, because its threads stay behind; make one in the process that uses it")
 
     def __enter__(self) -> Loader:
         return self

@@ -34,7 +34,7 @@ def _pixels(image: Any) -> NDArray[np.uint8]:
 
     array = numpy.asarray(image)
     if array.dtype != numpy.uint8:
-        raise UsageError(f"pixels are levels of uint8, not {array.dtype}")
+        raise UsageError(f"pixels must be uint8, not {array.dtype}")
     return numpy.ascontiguousarray(array)
 
 
@@ -86,12 +86,12 @@ def predict(
     arrays: list[NDArray[np.uint8]] = []
     if all(isinstance(one, (str, os.PathLike)) for one in given):
         if names is not None:
-            raise UsageError("names are of pictures; a path names its images itself")
+            raise UsageError("names are for pictures in memory; the images of a path have names already")
         request.set_sources([os.fspath(one) for one in given])
     else:
         arrays = [_pixels(one) for one in given]
         if names is not None and len(names) != len(arrays):
-            raise UsageError(f"{len(arrays)} pictures have {len(names)} names; give each one")
+            raise UsageError(f"{len(arrays)} pictures have {len(names)} names; give one name for each picture")
     called = list(names) if names is not None else [str(i) for i in range(len(arrays))]
     found = _net.predict(request, arrays, called, threads, progress)
     return Predictions(

@@ -157,7 +157,7 @@ def report(*runs: str | os.PathLike[str], out: str | os.PathLike[str] | None = N
     UsageError if a folder holds no run, DataError if files are damaged.
     """
     if not runs:
-        raise UsageError("there is no run to report on; give the folder of one at least, made by winnow train")
+        raise UsageError("there is no run to report on; give at least one folder made by winnow train")
     paths = [os.fspath(run) for run in runs]
     read = [_read_run(path) for path in paths]
     names = [run.name for run in read]
@@ -190,7 +190,7 @@ def _json_of(path: str) -> Any:
 
 
 def _refuse(name: str) -> None:
-    raise ValueError(f"{name} is no number of JSON")
+    raise ValueError(f"{name} is not a number in JSON")
 
 
 def _facts(value: Any, name: str = "") -> dict[str, Any]:
@@ -258,7 +258,7 @@ def _with_names(run: Run, cache: Where | None) -> Run:
     if opened.digest != evaluation.cache_digest:
         if cache is None:
             return run
-        raise UsageError(f"{opened.path} is not the cache that {run.name} was evaluated on; name that by cache")
+        raise UsageError(f"{opened.path} is not the cache that {run.name} was evaluated on; name that cache with cache=")
     names = opened.names([mistake.id for mistake in evaluation.worst])
     worst = [replace(mistake, name=name) for mistake, name in zip(evaluation.worst, names, strict=True)]
     return replace(run, evaluation=replace(evaluation, worst=worst))

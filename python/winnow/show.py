@@ -46,7 +46,7 @@ class Shown:
 
     def __init__(self, cache: Cache, rows: Iterable[Mapping[str, Any]], limit: int, picture_px: int) -> None:
         if limit < 1 or picture_px < 1:
-            raise UsageError(f"limit is a number of groups and picture_px one of pixels, from 1 on, not {limit!r} and {picture_px!r}")
+            raise UsageError(f"limit (a number of groups) and picture_px (pixels) must be at least 1, not {limit!r} and {picture_px!r}")
         self._cache = cache
         self._limit = limit
         self._side_px = picture_px

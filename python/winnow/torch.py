@@ -59,8 +59,8 @@ class Sampler:
     ) -> None:
         self._job = ranks_of_job.find(rank, ranks)
         if batch_size < 1 or batch_size % self._job.ranks != 0:
-            raise UsageError(f"a batch of {batch_size} samples does not make equal parts for {self._job.ranks} ranks, as "
-                             "DataLoaders need them; take a multiple of that, or winnow.Loader")  # fmt: skip
+            raise UsageError(f"a batch of {batch_size} samples cannot be split equally among {self._job.ranks} ranks, as "
+                             "DataLoaders need it; use a multiple of the number of ranks, or winnow.Loader")  # fmt: skip
         how = _core.SamplingOptions(sampling, repeat_threshold, shuffle_fraction, partitions)
         alike = _core.ClassWeights("", {})
         self._stream = _core.Stream(_core.open_tables(dataset.cache.path), dataset.split, dataset.selection, how, seed, batch_size, 1, alike)
@@ -113,14 +113,14 @@ class Sampler:
         """Goes to the beginning of an epoch, from 0. Within that epoch it does nothing, so that a resumed job continues where
         it was."""
         if epoch < 0:
-            raise UsageError(f"epochs are counted from 0, and {epoch} is none")
+            raise UsageError(f"an epoch must be 0 or more, not {epoch}")
         if epoch != self.epoch:
             self.seek(self._stream.end_of_epoch(epoch))
 
     def seek(self, step: int) -> None:
         """Makes the next loop begin with global batch ``step``, from 0."""
         if step < 0:
-            raise UsageError(f"steps are counted from 0, and {step} is none")
+            raise UsageError(f"a step must be 0 or more, not {step}")
         self._step = step
 
     def state_dict(self, step: int) -> dict[str, Any]:
@@ -128,7 +128,7 @@ class Sampler:
         all ranks, for any number of ranks to load. Count the steps as they are done: in the k-th turn of a loop, from 0,
         ``step`` is the sampler's ``step`` before the loop, plus k + 1."""
         if step < 0:
-            raise UsageError(f"steps are counted from 0, and {step} is none")
+            raise UsageError(f"a step must be 0 or more, not {step}")
         return state_at(step, self._facts)
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
@@ -183,7 +183,7 @@ class Transform:
         tensor = torch is not None and isinstance(picture, torch.Tensor)
         pixels = picture.cpu().numpy().transpose(1, 2, 0) if tensor else numpy.asarray(picture)
         if pixels.dtype != numpy.uint8 or pixels.ndim not in (2, 3):
-            raise UsageError(f"a picture is u8 levels of (height, width[, channels]), or a tensor of (channels, height, width), not "
+            raise UsageError(f"a picture must be uint8 (height, width[, channels]), or a tensor (channels, height, width), not "
                              f"{pixels.dtype} of {tuple(picture.shape if tensor else pixels.shape)}")  # fmt: skip
         flat = pixels.ndim == 2
         given = numpy.ascontiguousarray(pixels[:, :, None] if flat else pixels)

@@ -72,16 +72,16 @@ def ingest(
     of_paths, given = items.are_paths(source)
     paths = [] if not of_paths else [given] if isinstance(given, (str, os.PathLike)) else list(given)
     if of_paths and not paths:
-        raise UsageError("there is no source to ingest; give the path of a data set, or several, or an iterable of images")
+        raise UsageError("there is no source to ingest; give one or more paths of data sets, or an iterable of images")
     if of_paths and (name != "items" or class_names is not None or split or retries):
-        raise UsageError("name, class_names, split and retries are of an iterable of images; a path says them itself, and retry_failed asks "
-                         "again for what it could not read")  # fmt: skip
+        raise UsageError("name, class_names, split and retries are for an iterable of images; for paths leave them out, and use retry_failed to "
+                         "read again what could not be read")  # fmt: skip
     if retries < 0:
-        raise UsageError(f"retries are counted from 0, and {retries} is none")
+        raise UsageError(f"retries must be 0 or more, not {retries}")
     if not of_paths and (retry_failed or format != "auto" or labels != "auto" or exclude or hidden or allow_empty):
-        raise UsageError("retry_failed, format, labels, exclude, hidden and allow_empty are of paths; an iterable gives what it gives")
+        raise UsageError("retry_failed, format, labels, exclude, hidden and allow_empty are for paths; leave them out for an iterable")
     if into and retry_failed:
-        raise UsageError("retry_failed asks again for what a cache has, and into adds to it; do one after the other")
+        raise UsageError("retry_failed reads inputs of a cache again, and into adds new ones; do one after the other")
     open_options = _core.OpenOptions()
     open_options.format = format
     open_options.set_labels(labels)
@@ -139,7 +139,7 @@ def dedup(
     flags: any other flag of ``winnow dedup`` by its name, such as ``thin=["val"], prefer=["originals/**"]``.
     """
     if on_leak not in ("drop-train", "drop-eval", "move"):
-        raise UsageError(f"on_leak is drop-train, drop-eval or move, not {on_leak!r}")
+        raise UsageError(f"on_leak must be drop-train, drop-eval or move, not {on_leak!r}")
     return decisions.dedup(cache, name, hash, progress, threshold=threshold, risk=risk, precision=precision, verify=verify, scope=scope,
                            groups=groups, keep=keep, on_leak=on_leak, on_conflict=on_conflict, mode=mode, review=review, **flags)  # fmt: skip
 

@@ -141,9 +141,9 @@ TEST_F(SvhnTest, OtherContentsAreRefused) {
   };
   refuses(header() + y_of({1}), "has no X");
   refuses(header() + x_of(2) + y_of({1}), "has 2 images in X and 1 labels in y");
-  refuses(header() + x_of(1) + y_of({11}), "gives its image 0 no digit");
-  refuses(header() + x_of(1) + y_of_doubles({1.5}), "no digit");
-  refuses(header() + x_of(1) + y_of_doubles({NAN}), "no digit");
+  refuses(header() + x_of(1) + y_of({11}), "gives its image 0 a label in y that is not a digit");
+  refuses(header() + x_of(1) + y_of_doubles({1.5}), "not a digit");
+  refuses(header() + x_of(1) + y_of_doubles({NAN}), "not a digit");
   refuses(header() + x_of(1) + x_of(1) + y_of({1}), "X that is not 32 x 32 x 3 x N");
   refuses(header() + array("X", kUint8, {64, 32, 3, 1}, 2, pixels(2)) + y_of({1}),
           "not 32 x 32 x 3 x N");

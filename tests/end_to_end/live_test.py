@@ -229,7 +229,7 @@ class Live(Case):
         terminal.process.send_signal(signal.SIGINT)
         self.assertEqual(terminal.finish(), 0)
         self.assertTrue(terminal.got.endswith(CLOSE))
-        self.refused(2, ["stderr is none", "winnow watch", "--out"], "report", self.run_folder, "--live")
+        self.refused(2, ["stderr is not one", "winnow watch", "--out"], "report", self.run_folder, "--live")
         self.refused(2, ["one run"], "report", self.run_folder, self.run_folder, "--live")
         self.refused(2, ["--out", "--live"], "report", self.run_folder)
         self.refused(2, ["no run"], "report", self.folder, "--live")

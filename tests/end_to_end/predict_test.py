@@ -231,7 +231,7 @@ class Predict(PredictCase):
             (["--net"], [self.weights, self.flat, "--out", out]),
             (["unknown test-time augmentation"], [self.trained, self.flat, "--out", out, "--tta", "sideways"]),
             (["a cache cannot be predicted together"], [self.trained, self.cache, self.flat, "--out", out]),
-            (["both say"], [self.trained, self.flat, "--out", out, "--cache", self.cache, "--classes", self.folder / "names"]),
+            (["both name"], [self.trained, self.flat, "--out", out, "--cache", self.cache, "--classes", self.folder / "names"]),
         ):  # fmt: skip
             self.refused(2, words, "predict", *args)
             self.assertFalse(out.exists())

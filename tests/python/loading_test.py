@@ -597,7 +597,7 @@ class Faults(Package):
         self.assertEqual(cache.names(ids[18::-2]), cache.names(ids[:20:2].tolist())[::-1])
         for given in (ids[:4].astype(numpy.float64), [0.5], [True], ids[:4].reshape(2, 2), 3, [-1], ["0"], None):
             for call in (cache.load, cache.names):
-                with self.subTest(given=given), self.assertRaisesRegex(winnow.UsageError, "ids are"):
+                with self.subTest(given=given), self.assertRaisesRegex(winnow.UsageError, "ids must be"):
                     call(given)
         self.assertEqual(len(cache.load([])), 0)
 

@@ -1199,7 +1199,7 @@ for how in (dict(source=until(30, interrupt)), dict(source=files(), progress=lam
         winnow.ingest(rows, self.out)
         for augment in ("none", "mixup"):
             batch = winnow.Loader(self.out, 4, augment=augment).next()
-            with self.assertRaisesRegex(winnow.UsageError, "labels, as mixed samples"):
+            with self.assertRaisesRegex(winnow.UsageError, "labels, because it is mixed"):
                 batch.labels
             raw, targets = batch.raw, batch.targets(2)
             for at in range(4):
@@ -1235,10 +1235,10 @@ for how in (dict(source=until(30, interrupt)), dict(source=files(), progress=lam
             with self.subTest(words=words), self.assertRaisesRegex(winnow.UsageError, words):
                 winnow.ingest([(good, 0), row], self.out)
         for more, words in (({"class_names": ["a"]}, "label 1 is no class"), ({"name": "a/b"}, "one word"), ({"hashes": ["md5"]}, "md5"),
-                            ({"format": "csv"}, "of paths"), ({"retry_failed": True}, "of paths")):  # fmt: skip
+                            ({"format": "csv"}, "for paths"), ({"retry_failed": True}, "for paths")):  # fmt: skip
             with self.subTest(**more), self.assertRaisesRegex(winnow.UsageError, words):
                 winnow.ingest([(good, 0), (good, 1)], self.folder / "more", **more)
-        with self.assertRaisesRegex(winnow.UsageError, "of an iterable"):
+        with self.assertRaisesRegex(winnow.UsageError, "for an iterable"):
             winnow.ingest(self.source, self.out, split="train")
         for nothing in ([], iter([]), {}):
             with self.assertRaises(winnow.UsageError):

@@ -126,9 +126,9 @@ class Samplers(OneCache):
 
     def test_refuses_what_makes_no_sense(self):
         dataset = winnow.torch.Dataset(self.path)
-        with self.assertRaisesRegex(winnow.UsageError, "equal parts"):
+        with self.assertRaisesRegex(winnow.UsageError, "split equally"):
             winnow.torch.Sampler(dataset, 35, rank=0, ranks=2)
-        with self.assertRaisesRegex(winnow.UsageError, "equal parts"):
+        with self.assertRaisesRegex(winnow.UsageError, "split equally"):
             winnow.torch.Sampler(dataset, 0)
         sampler = winnow.torch.Sampler(dataset, 36)
         for call in (sampler.seek, sampler.set_epoch, sampler.state_dict):
@@ -137,7 +137,7 @@ class Samplers(OneCache):
         state = sampler.state_dict(2)
         for other in (winnow.torch.Sampler(dataset, 12), winnow.torch.Sampler(dataset, 36, seed=2),
                       winnow.torch.Sampler(winnow.torch.Dataset(self.path, split="test"), 36)):  # fmt: skip
-            with self.assertRaisesRegex(winnow.UsageError, "the state is of a winnow.torch.Sampler with (batch_size|seed|split)"):
+            with self.assertRaisesRegex(winnow.UsageError, "the state belongs to a winnow.torch.Sampler with (batch_size|seed|split)"):
                 other.load_state_dict(state)
         with self.assertRaisesRegex(winnow.UsageError, "no state"):
             sampler.load_state_dict({})
