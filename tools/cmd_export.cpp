@@ -64,7 +64,7 @@ Command add_export(Verb program) {
                   "Cache made by winnow ingest, or a data set, as for ingest, whose duplicates are "
                   "found in place and left out")
       .required();
-  verb.add_option("--to", o->to, "What to make: a folder, or with --as list a file").required();
+  verb.add_option("--to", o->to, "Folder to make; with --as list, the file to write").required();
   verb.add_option("--as", o->as,
                   "image-folder: SPLIT/CLASS/NAME; tree: the files under the paths that they have "
                   "in their source; webdataset: tar shards; list: a CSV, no images. "

@@ -20,7 +20,7 @@ void add_table_flags(Verb verb, PredictCommand& o) {
                   "probabilities")
       .one_of({"csv", "jsonl", "npy"})
       .show_default();
-  verb.add_option("--top", o.request.table.top, "Most classes per image in the table")
+  verb.add_option("--top", o.request.table.top, "Largest number of classes per image in the table")
       .check(whole_in(1, kMostCount))
       .show_default();
   verb.add_option(

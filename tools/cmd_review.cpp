@@ -17,7 +17,7 @@ Command add_review(Verb program) {
   const Verb verb =
       program.add_verb("review", "Judge groups of duplicates or flagged pictures in a browser");
   verb.add_option("cache", o->cache,
-                  "Cache; groups need a selection in it, such as winnow dedup writes")
+                  "Cache to review; to show groups, it needs a selection of winnow dedup")
       .required();
   verb.add_option("--name", o->name,
                   "Selection whose groups, or decisions on single pictures, are shown")

@@ -32,7 +32,7 @@ Command add_suspects(Verb program) {
                   "three interquartile ranges")
       .check(real_in(0.0, 1.0))
       .show_default();
-  verb.add_option("--top", o->top, "Most images to list for each issue; 0: all")
+  verb.add_option("--top", o->top, "Largest number of images to list for each issue; 0: all")
       .check(whole_in(0, kMostCount))
       .show_default();
   verb.add_option("--review", o->reviews,

@@ -26,7 +26,7 @@ Examples:
   winnow sweep cache --out sweep --removed 0.25 --mode keep,weight,one_per_group --equal epochs)";
 
 void add_axes_flags(Verb verb, SweepRequest& o) {
-  verb.add_option("--hash", o.sweep.axes.hashes, "Hashes to thin by: phash,ahash")
+  verb.add_option("--hash", o.sweep.axes.hashes, "Hashes whose duplicates are removed: phash,ahash")
       .delimiter(',')
       .one_each()
       .show_default();

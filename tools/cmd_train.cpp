@@ -114,7 +114,7 @@ void add_run_flags(Verb verb, TrainFlags& o) {
                      "Also write a digest of every global batch to metrics.jsonl: of its samples, "
                      "augmented pixels, labels and weights. It is the same for any number of "
                      "ranks, threads and machines, and after an interruption");
-  run_group.add_option("--checkpoint-hist", t.run.checkpoints.kept, "Checkpoints to keep")
+  run_group.add_option("--checkpoint-hist", t.run.checkpoints.kept, "Number of checkpoints to keep")
       .check(whole_in(1, kMostCount))
       .show_default();
   run_group.add_option("--trace-steps", o.request.trace_steps,
@@ -123,7 +123,7 @@ void add_run_flags(Verb verb, TrainFlags& o) {
   add_pause_flags(run_group, t.run);
   run_group.add_flag("--live", o.live,
                      "Draw the run in the terminal: curves, speed, time left and where the time "
-                     "goes; the usual lines if stderr is no terminal");
+                     "goes; if stderr is not a terminal, lines are printed as usual");
   run_group.add_flag("--json", o.request.json, "Print one JSON object on stdout");
   add_metrics_flags(run_group, o.request.metrics);
   add_health_flags(run_group, o.health);

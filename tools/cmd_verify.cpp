@@ -12,7 +12,7 @@ Command add_verify(Verb program) {
   verb.add_option("cache", o->cache, "Cache made by winnow ingest").required();
   verb.add_option("--selection", o->selection,
                   "Only the records of the samples that this selection keeps");
-  verb.add_flag("--json", o->json, "Print one JSON object on stdout, of a damaged cache too");
+  verb.add_flag("--json", o->json, "Print one JSON object on stdout, also for a damaged cache");
   verb.footer(
       R"(Exit code 1 if anything is damaged.
 

@@ -63,10 +63,9 @@ void add_ingest_flags(Verb whole, ReadingOptions& flags) {
   const Verb verb = whole.titled("What is stored");
   add_reading_flags(whole, flags);
   add_hashes_flag(whole, flags);
-  verb.add_option(
-          "--thumbnails", flags.stored.thumbnails,
-          "Keep a small gray picture of each image beside its fingerprints, of 3 KB at most: "
-          "on or off")
+  verb.add_option("--thumbnails", flags.stored.thumbnails,
+                  "Store a small gray picture of each image, of at most 3 KB, next to its "
+                  "fingerprints: on or off")
       .one_of({"on", "off"})
       .show_default();
   const Flag store =
@@ -114,7 +113,7 @@ void add_ingest_flags(Verb whole, ReadingOptions& flags) {
       .needs(augment);
   whole
       .add_option("--readers", flags.ingest.work.readers,
-                  "Most threads that read; the number adapts to the storage")
+                  "Largest number of threads that read; the actual number adapts to the storage")
       .check(whole_in(1, 4096))
       .show_default();
 }

@@ -100,9 +100,9 @@ extern "C" void say_bus_error(int) {
   }
   say_last_words();
   to_stderr(
-      "winnow: a file was cut short, or its storage failed, while it was being read, as when a "
-      "cache or an index is overwritten in place; put it back (of an index, its .landmarks may be "
-      "removed: they are made anew), and run the same command again\n");
+      "winnow: a file was cut short, or its storage failed, while it was being read, for example "
+      "because a cache or an index was overwritten in place; restore the file (.landmarks of an "
+      "index may be removed instead: they are computed again), and run the same command again\n");
   ::_exit(1);
 }
 

@@ -58,7 +58,8 @@ void add_optimizer_flags(Verb verb, train::RecipeOptions& recipe) {
 
 // --sched, the options of all learning-rate schedules and the common ones.
 void add_lr_schedule_flags(Verb verb, train::RecipeOptions& recipe) {
-  verb.add_option("--sched", recipe.rate.schedule, "Decay after the warm-up")
+  verb.add_option("--sched", recipe.rate.schedule,
+                  "Schedule of the learning rate after the warm-up")
       .one_of(train::lr_schedule_names())
       .show_default();
   for (const Option& option : train::lr_schedule_options()) add_flag(verb, option, recipe.options);
@@ -100,7 +101,7 @@ Verb add_data_flags(Verb verb, TrainChoice& o) {
       .show_default();
   data.add_option(
           "--eval-resize", t.data.eval_resize_px,
-          "Evaluation: the shorter side is resized to so many pixels, then the centre is cut; "
+          "Evaluation: the shorter side is resized to this many pixels, then the centre is cut; "
           "0: no margin (default: 8/7 of the side, 256 for 224, if training cuts crops of "
           "random size from larger images; else 0)")
       .check(whole_in(0, train::kMostResizePx));
@@ -113,8 +114,8 @@ void add_start_flags(Verb verb, TrainChoice& o) {
   train::TrainOptions& t = o.train;
   const Verb start = verb.add_group("Start");
   start.add_option("--init-from", t.start.init_from,
-                   "Start from the weights of this safetensors file, named as torchvision's; the "
-                   "last layer starts anew if the classes differ");
+                   "Start from the weights of this safetensors file, with torchvision's names; the "
+                   "last layer is initialised again if the classes differ");
   start.add_option("--freeze", o.given.frozen,
                    "Do not train tensors whose names match these patterns (* stands for any "
                    "characters), nor their running statistics");
@@ -167,8 +168,8 @@ void add_loss_flags(Verb recipe, train::LossOptions& loss) {
       .check(whole_in(1, train::kMostProjection))
       .show_default();
   recipe.add_flag("--allow-unlabelled", loss.allow_unlabelled,
-                  "bce, focal: an image without a label is of no class, its target all zeros; "
-                  "without this flag such images are refused");
+                  "bce, focal: train on images without labels as images of no class, with a target "
+                  "of zeros; without this flag they are refused");
   recipe.add_option("--label-smoothing", loss.label_smoothing, "Label smoothing")
       .check(real_in(0.0, 1.0))
       .show_default();
@@ -233,8 +234,8 @@ void add_recipe_flags(Verb verb, TrainChoice& o) {
   add_lr_schedule_flags(recipe, t.recipe);
   recipe
       .add_option("--no-decay", o.given.no_decay,
-                  "PATTERN,...: parameters without weight decay and LARS scaling, in place of "
-                  "biases and batch norm (* stands for any characters); none: all are decayed")
+                  "PATTERN,...: parameters without weight decay and LARS scaling (default: biases "
+                  "and batch norm; * stands for any characters); none: all are decayed")
       .delimiter(',');
   add_loss_flags(recipe, t.recipe.loss);
   add_local_flags(recipe, t.recipe.local);
@@ -329,8 +330,8 @@ void add_evaluation_flags(Verb group, train::EvaluationOptions& evaluation) {
                    "winnow eval --tta");
   group
       .add_option("--early-stop", evaluation.patience,
-                  "Early stopping: end after so many evaluations in which --keep-best's metric did "
-                  "not improve; 0: never")
+                  "Early stopping: end after this many evaluations without an improvement of "
+                  "--keep-best's metric; 0: never")
       .check(whole_in(0, kMostCount))
       .show_default();
 }
@@ -371,7 +372,7 @@ void add_pause_flags(Verb group, train::RunOptions& run) {
       .show_default();
   group
       .add_option("--max-steps", run.max_steps,
-                  "Stop after so many steps, counted from the run's first; 0: no limit")
+                  "Stop after this many steps, counted from the first step of the run; 0: no limit")
       .check(whole_in(0, kMostCount))
       .show_default();
   add_evaluation_flags(group, run.evaluation);

@@ -240,8 +240,8 @@ std::size_t keep_common_images(std::vector<ComparedRun>& runs) {
   }
   if (common.empty()) {
     throw UsageError(
-        "the runs have no image of that split in common, so nothing can be compared; evaluate them "
-        "on one split by --split");
+        "the runs have no image of that split in common, so nothing can be compared; evaluate all "
+        "runs on the same split with --split");
   }
   for (ComparedRun& run : runs) {
     std::size_t left = 0;

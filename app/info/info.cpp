@@ -271,7 +271,7 @@ std::optional<pipeline::SheetRecipe> sheet_recipe(const SheetOptions& o,
     const std::optional<Sides> sides = parse_sides(o.image_size);
     if (!sides) {
       throw UsageError("--image-size " + o.image_size +
-                       " is no size; give a side in pixels, such as 224, or HxW");
+                       " is not a size; give a side in pixels, such as 224, or HxW");
     }
     how.height_px = sides->height_px;
     how.width_px = sides->width_px;

@@ -137,10 +137,10 @@ void check_drop_hash(const ChoiceOptions& flags, const std::vector<std::string>&
   const std::string hash = hash_of(flags);
   if (hash == dedup::kExact || hash == kAuto) return;
   if (std::ranges::find(computed, hash) != computed.end()) return;
-  throw UsageError(fmt::format(
-      "--drop-hash {} is none of the hashes that this ingest computes ({}); add it to --hash, or "
-      "compare another",
-      hash, fmt::join(computed, ", ")));
+  throw UsageError(
+      fmt::format("--drop-hash {} is not among the hashes that this ingest computes ({}); add it "
+                  "to --hash, or name one of these",
+                  hash, fmt::join(computed, ", ")));
 }
 
 void check_drop_policy(const dedup::Policy& policy) {

@@ -93,7 +93,7 @@ void read_npy_header(ByteReader& in, ClassMaps& maps) {
   long long columns = 0;
   if (at == std::string::npos || std::sscanf(header.c_str() + at, "'shape': (%lld, %lld, %lld)",
                                              &classes, &rows, &columns) != 3) {
-    throw FormatError(in.where() + " is no array of three dimensions");
+    throw FormatError(in.where() + " is not an array of three dimensions");
   }
   maps = {classes, rows, columns, {}};
 }
@@ -144,7 +144,7 @@ Bytes map_as_tiff(const ClassMaps& maps) {
   if (8 + page * static_cast<std::uint64_t>(maps.classes) >
       std::numeric_limits<std::uint32_t>::max()) {
     throw UsageError(
-        "maps of more than 4 GiB do not go into a TIFF; take --map-format npy, or a "
+        "maps of more than 4 GiB do not fit into a TIFF; use --map-format npy, or a "
         "larger --map-step");
   }
   ByteWriter out;

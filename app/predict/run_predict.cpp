@@ -110,7 +110,8 @@ void tell_status(const PredictCommand& o, const Session& session) {
   }
   if (status.workers.empty()) {
     say(session,
-        "no process is at work; run the winnow predict command that began this again to resume");
+        "no process is at work; to resume, run the same winnow predict command as before, without "
+        "--status");
   }
   if (status.seconds_left) {
     say(session, fmt::format("about {} left at this rate", in_seconds(*status.seconds_left)));

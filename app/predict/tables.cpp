@@ -61,7 +61,7 @@ TableFormat parse_table_format(const std::string& name) {
   if (name == "csv") return TableFormat::kCsv;
   if (name == "jsonl") return TableFormat::kJsonLines;
   if (name == "npy") return TableFormat::kNpy;
-  throw UsageError("there is no table format '" + name + "'; take csv, jsonl or npy");
+  throw UsageError("there is no table format '" + name + "'; use csv, jsonl or npy");
 }
 
 std::vector<std::int32_t> labels_of(const TableContent& telling,

@@ -66,7 +66,7 @@ std::vector<std::int32_t> check_windows(const WindowOptions& options, const Net&
                           : " and a net of square images"));
   }
   if (!(options.overlap >= 0 && options.overlap < 1)) {
-    throw UsageError("--overlap is a share of a window below 1, as 0.5");
+    throw UsageError("--overlap is a share of a window, from 0 to below 1, such as 0.5");
   }
   std::vector<std::int32_t> labels;
   for (const std::string& name : options.map.classes) {

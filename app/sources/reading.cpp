@@ -62,7 +62,7 @@ pipeline::IngestOptions ingest_options(const ReadingOptions& flags, const Sessio
     options.decode.matte = pipeline::parse_matte(flags.source.matte);
     if (!options.decode.matte) {
       throw UsageError("--matte " + flags.source.matte +
-                       " is no colour; give none, white, black or #rrggbb, such as #ffffff");
+                       " is not a colour; give none, white, black or #rrggbb, such as #ffffff");
     }
   }
   options.target.thumbnails = flags.stored.thumbnails == "on";

@@ -20,7 +20,7 @@ namespace {
 
 void check_cosine(double cosine) {
   if (cosine > 0 && cosine <= 1) return;
-  throw UsageError("the least cosine of a pair is above 0 and at most 1, for example 0.95");
+  throw UsageError("the smallest cosine of near pairs is above 0 and at most 1, for example 0.95");
 }
 
 std::vector<Hash128> hashes_of(const FeatureTable& table) {

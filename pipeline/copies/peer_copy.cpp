@@ -491,7 +491,8 @@ SharedCache share_cache(const fs::path& cache, const fs::path& memory, const std
     if (!knows || std::ranges::equal(of_first, digest)) return;
     throw Error("rank " + std::to_string(me) + " has another cache at " + cache.string() +
                 " than rank " + std::to_string(first) +
-                "; put the same cache on all machines, or remove it where others are to give it");
+                "; put the same cache on all machines, or remove it from those that are to copy it "
+                "from others");
   });
   shared.manifest_text = comm::broadcast(comm, text, first);
   const std::string list = comm::broadcast(comm, files, first);

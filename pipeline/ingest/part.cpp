@@ -101,7 +101,7 @@ constexpr std::uint64_t kTailBytes = 16;  // length of the foot, checksum
 
 Bytes bytes_at(const InputFile& file, std::uint64_t offset, std::uint64_t count) {
   if (offset > file.size() || count > file.size() - offset) {
-    throw FormatError(file.path().string() + " is no part of an ingest");
+    throw FormatError(file.path().string() + " is not a file that a rank of an ingest wrote");
   }
   Bytes bytes(count);
   file.read_at(offset, bytes);

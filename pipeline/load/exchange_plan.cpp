@@ -87,7 +87,7 @@ void Holders::find_partitions(const std::vector<Partitions>& partitions) {
   }
   for (std::size_t i = 0; i < nodes_of_partition_.size(); ++i) {
     if (!nodes_of_partition_[i].empty()) continue;
-    throw Error("partition " + std::to_string(i) + " is on none of the machines of this job");
+    throw Error("partition " + std::to_string(i) + " is not on any machine of this job");
   }
 }
 

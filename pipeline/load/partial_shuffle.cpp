@@ -57,7 +57,7 @@ PartialShuffle::PartialShuffle(std::vector<std::uint32_t> homes, Lanes lanes, do
                                std::uint64_t seed)
     : homes_(std::move(homes)), lanes_(lanes), fraction_(fraction), seed_(seed) {
   check_shuffle(lanes, fraction);
-  if (homes_.empty()) throw UsageError("there is no order of zero samples; select at least one");
+  if (homes_.empty()) throw UsageError("there are no samples to order; select at least one");
   begins_.assign(lanes.count + 1, 0);
   for (const std::uint32_t home : homes_) ++begins_.at(std::size_t{home} + 1);
   for (std::size_t g = 1; g < begins_.size(); ++g) begins_[g] += begins_[g - 1];

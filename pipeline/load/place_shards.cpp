@@ -182,9 +182,9 @@ PlacedShards place_shards(const fs::path& cache, const PlaceOptions& options,
     } else if (may_copy) {
       wanting[0] = 1;
     } else {
-      throw UsageError("there is no cache at " + cache.string() + " here, as there is on rank " +
+      throw UsageError("there is no cache at " + cache.string() + " on this machine, but rank " +
                        std::to_string(first - has.begin()) +
-                       "; with --memory it is copied from the machines that have it");
+                       " has one; with --memory it is copied from the machines that have it");
     }
   });
   const bool wants = wanting[0] > 0;

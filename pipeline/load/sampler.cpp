@@ -127,7 +127,7 @@ Sampler::Sampler(SampleSet samples, std::uint64_t seed, const SamplingOptions& o
       all_weights_are_one_(sampling_ == Sampling::kWeighted ||
                            std::ranges::all_of(samples_.weights, [](float w) { return w == 1; })) {
   if (samples_.size() == 0) {
-    throw UsageError("there is no stream of zero samples; select at least one");
+    throw UsageError("there are no samples for a stream; select at least one");
   }
   check_shuffle_of(options);
   if (options.shuffle.fraction != 1) partial_shuffle_.emplace(samples_, options.shuffle, seed_);

@@ -34,7 +34,7 @@ pipeline::Store store_of(const std::string& name) {
        {pipeline::Store::kOriginal, pipeline::Store::kRaw, pipeline::Store::kNone}) {
     if (pipeline::store_name(store) == name) return store;
   }
-  throw UsageError("there is no store '" + name + "'; take original, raw or none");
+  throw UsageError("there is no store '" + name + "'; use original, raw or none");
 }
 
 void bind_ingest_options(nb::module_& core) {

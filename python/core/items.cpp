@@ -51,7 +51,7 @@ std::string_view text_of(const nb::bytes& bytes) { return {bytes.c_str(), bytes.
 Split item_split(const std::string& name) {
   if (const auto split = parse_split(name)) return *split;
   if (name.empty() || name == split_name(Split::kNone)) return Split::kNone;
-  throw UsageError("there is no split '" + name + "'; take train, val or test, or leave it out");
+  throw UsageError("there is no split '" + name + "'; use train, val or test, or leave it out");
 }
 
 // Group, name and split.

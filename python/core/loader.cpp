@@ -224,7 +224,7 @@ std::unique_ptr<Batches> batches_of(const Stream& stream, const Part& part,
   if (part.ranks > parts) {
     throw UsageError("there are more ranks (" + std::to_string(part.ranks) +
                      ") than parts of a batch (" + std::to_string(parts) +
-                     "); take a larger batch_size or a smaller micro_batch");
+                     "); use a larger batch_size or a smaller micro_batch");
   }
   const auto layout_of = [batches = stream.batches, ranks = part.ranks](int rank) {
     return train::part_of(batches, rank, ranks);

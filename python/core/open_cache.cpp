@@ -45,7 +45,7 @@ std::shared_ptr<const dedup::Fingerprints> OpenCache::rows() {
 
 Split split_of(const std::string& name) {
   if (const auto split = parse_split(name)) return *split;
-  throw UsageError("there is no split '" + name + "'; take none, train, val or test");
+  throw UsageError("there is no split '" + name + "'; use none, train, val or test");
 }
 
 }  // namespace winnow::python

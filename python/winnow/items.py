@@ -287,7 +287,7 @@ def _labels_of(labels: Any, classes: Mapping[str, int]) -> list[bytes]:
         return []
     if classes and isinstance(labels, str):
         if labels not in classes:
-            raise UsageError(f"label {labels!r} is none of the {len(classes)} class_names")
+            raise UsageError(f"label {labels!r} is not among the {len(classes)} class_names")
         labels = classes[labels]
     if isinstance(labels, int) and not 0 <= labels < (len(classes) or 10**6):
         of = f"there are {len(classes)} class_names" if classes else "classes are numbered from 0 to 999999"

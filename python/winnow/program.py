@@ -21,7 +21,7 @@ def path() -> str:
     own = pathlib.Path(__file__).parent / "program" / "winnow"
     found = str(own) if own.exists() else shutil.which("winnow")
     if found is None:
-        raise errors.UsageError("there is no program winnow, in this package or on the PATH; install a wheel that holds it")
+        raise errors.UsageError("the program winnow is neither in this package nor on the PATH; install a wheel that contains it")
     return found
 
 

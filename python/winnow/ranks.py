@@ -64,5 +64,5 @@ def find(rank: int | None, ranks: int | None) -> Ranks:
             found = _of_mpi() or (_number("OMPI_COMM_WORLD_RANK", 0), _number("OMPI_COMM_WORLD_SIZE", 1))
         rank, ranks = found
     if not 0 <= rank < ranks:
-        raise UsageError(f"rank {rank} is none of {ranks} ranks, which count from 0")
+        raise UsageError(f"rank {rank} is not one of {ranks} ranks, which count from 0")
     return Ranks(rank, ranks, max(1, min(local, ranks)))

@@ -96,7 +96,7 @@ def _rows_of(raw: bytearray, file: str) -> tuple[dict[str, dict[str, Any]], int]
     try:
         header = json.loads(raw[8:begin].decode(), object_pairs_hook=_once)
     except (ValueError, RecursionError) as error:
-        raise DataError(f"{file} is not a safetensors file: its header is no JSON ({error})") from None
+        raise DataError(f"{file} is not a safetensors file: its header is not JSON ({error})") from None
     header.pop("__metadata__", None)
     for name, row in header.items():
         _check_row(name, row, file)
@@ -130,7 +130,7 @@ def _check_row(name: str, row: Any, file: str) -> None:
     if not isinstance(row, dict) or not {"dtype", "shape", "data_offsets"} <= row.keys():
         raise DataError(f"{what} lacks its dtype, shape or data_offsets")
     if not isinstance(row["dtype"], str) or row["dtype"] not in _NUMPY:
-        raise DataError(f"{what} is of type {row['dtype']!r}, which neither numpy nor winnow has")
+        raise DataError(f"{what} is of type {row['dtype']!r}, which neither numpy nor winnow supports")
     offsets = row["data_offsets"]
     if not _whole(row["shape"]) or not _whole(offsets) or len(offsets) != 2:
         raise DataError(f"{what} has an impossible shape or place: {row['shape']} at {offsets}")

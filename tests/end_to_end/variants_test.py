@@ -193,7 +193,7 @@ class Variants(Case):
         refused(["do not fit into a record"], "--augment", "cifar", "--copies", 9999, "--image-size", 9999)
         refused(["imagnet"], "--augment", "imagnet", "--image-size", 8)
         for size in ("0", "-3", "8x", "x8", "8x8x8", "eight", "8 x 8", "99999999999"):
-            refused(["is no size"], "--augment", "none", f"--image-size={size}")
+            refused(["is not a size"], "--augment", "none", f"--image-size={size}")
 
 
 class Training(Case):

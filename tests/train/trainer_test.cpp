@@ -547,7 +547,7 @@ TEST_F(Trainer, RefusesWhatABackendCannotDoBeforeAnythingIsWritten) {
   o = options("run", 1);
   o.execution.loss_scale = 8;
   EXPECT_EQ(refusal_of(o, *make_reference_backend()),
-            "--loss-scale is for --dtype f16, but this run uses f32; leave it out");
+            "--loss-scale is for --dtype f16, but this run uses f32; leave out --loss-scale");
   EXPECT_FALSE(fs::exists(o.run.out));
 }
 

@@ -80,7 +80,7 @@ Row parse_row(const std::string& name, const JsonReader& row, const std::string&
   const std::uint64_t end = offsets[1];
   const auto expected = static_cast<std::uint64_t>(element_count(t.shape)) * element_bytes(t.dtype);
   if (element_bytes(t.dtype) == 0) {
-    throw FormatError(what + " is of an unknown type, " + row.at("dtype").dump());
+    throw FormatError(what + " has an unknown type, " + row.at("dtype").dump());
   }
   if (begin > end || end - begin != expected) {
     throw FormatError(what + " has a shape of another size than its data");

@@ -22,7 +22,7 @@ class ShapeInference {
   template <class T>
   const T& attributes() const {
     const T* found = attributes_.find<T>();
-    if (found == nullptr) fail("the attributes are of another operation");
+    if (found == nullptr) fail("its attributes belong to another operation");
     return *found;
   }
   void no_attributes() const;

@@ -45,7 +45,7 @@ std::vector<Value> infer_max(const ShapeInference& in) {
   in.storage(0, Storage::kCompute);
   if (pool.kernel_h * pool.kernel_w > 256) {
     in.fail("a window of " + number_text(pool.kernel_h) + " x " + number_text(pool.kernel_w) +
-            " elements exceeds 256, the limit of byte indices");
+            " elements exceeds 256, because the position of its maximum is stored in one byte");
   }
   return {in.computed(y), in.made(".index", y, Storage::kU8)};
 }

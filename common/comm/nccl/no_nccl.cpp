@@ -7,7 +7,8 @@ bool nccl_built() noexcept { return false; }
 
 std::unique_ptr<NodeGroup> make_nccl_group(Communicator&, std::chrono::seconds) {
   throw Error(
-      "this build has no NCCL; configure it with -DWINNOW_CUDA=ON where NCCL 2.28 or newer is");
+      "this build has no NCCL; install NCCL 2.28 or newer, and configure the build with "
+      "-DWINNOW_CUDA=ON");
 }
 
 }  // namespace winnow::comm

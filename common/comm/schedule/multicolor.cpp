@@ -44,9 +44,9 @@ TreePlace multicolor_place(int rank, int ranks, int color, const ScheduleOptions
   const int colors = std::min(options.colors, ranks);
   if (colors < 1 || color < 0 || color >= colors || rank < 0 || rank >= ranks ||
       options.children < 0) {
-    throw Error("there is no tree of colour " + std::to_string(color) + " of " +
-                std::to_string(options.colors) + " over " + std::to_string(ranks) +
-                " ranks, or no rank " + std::to_string(rank) + " in it");
+    throw Error("tree " + std::to_string(color) + " of " + std::to_string(options.colors) +
+                " over " + std::to_string(ranks) + " ranks does not exist, or does not have rank " +
+                std::to_string(rank));
   }
   const Shape shape(ranks, colors, options.children);
   const bool disjoint = std::int64_t{colors} * shape.interior <= ranks;

@@ -228,7 +228,7 @@ TEST(CudnnErrors, TooManyChannelsOfAnImage) {
   const auto backend = make_cudnn_backend(std::make_shared<HostDevice>());
   const Graph graph = training_graph("lenet", 1, 28, 17);
   EXPECT_THAT([&] { backend->compile(graph, {}); },
-              ThrowsMessage<Error>(HasSubstr("17 channels, at most 16")));
+              ThrowsMessage<Error>(HasSubstr("17 channels, but at most 16")));
 }
 
 TEST(Cudnn, TellsWhoseKernelsRunALayer) {

@@ -71,7 +71,8 @@ void CudnnProgram::bind_on_device(ValueId id, float* address,
                                   std::shared_ptr<const Event> changed) {
   const auto value = static_cast<std::size_t>(id);
   if (!compiled_->parameters.at(value)) {
-    throw Error("cannot bind '" + graph_.value(id).name + "' to device memory: it is no parameter");
+    throw Error("cannot bind '" + graph_.value(id).name +
+                "' to device memory: it is not a parameter");
   }
   compiled_->slots.bind(compiled_->parameters[value]->slot, address);
   on_device_[value] = true;

@@ -78,8 +78,8 @@ Json execution_entries(const ExecutionOptions& execution) {
 void require_classes(const DataOptions& options, const pipeline::DatasetInfo& info) {
   if (!info.classes.empty()) return;
   throw UsageError(options.cache.string() +
-                   " has no labels; ingest a data set with class folders to train on it, or "
-                   "learn features without labels by --loss barlow_twins");
+                   " has no labels; ingest a data set with class folders to train on it, or learn "
+                   "features without labels with --loss barlow_twins");
 }
 
 NetSetup fit_net(const NetChoice& net, const LossOptions& loss, const BatchOptions& batch,

@@ -184,7 +184,7 @@ void check_execution(const ExecutionOptions& options, const Backend& backend) {
   }
   if (options.loss_scale > 0 && options.dtype != DType::kF16) {
     throw UsageError("--loss-scale is for --dtype f16, but this run uses " +
-                     std::string(dtype_name(options.dtype)) + "; leave it out");
+                     std::string(dtype_name(options.dtype)) + "; leave out --loss-scale");
   }
   if (options.all_reduce.error_feedback && options.all_reduce.wire != comm::Wire::kBF16) {
     throw UsageError("--error-feedback is for rounded gradients; add --bf16-gradients");

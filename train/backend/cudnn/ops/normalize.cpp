@@ -12,8 +12,8 @@ void normalize_input(CudnnLowering& lowering, const Node& node) {
   const PixelScale scale = pixel_scale(node);
   const std::size_t channels = scale.factor.size();
   if (channels > kernels::Normalize::kMaxChannels) {
-    throw Error("cudnn: '" + node.name + "' has images of " + std::to_string(channels) +
-                " channels, at most " + std::to_string(kernels::Normalize::kMaxChannels) +
+    throw Error("cudnn: '" + node.name + "' normalises images of " + std::to_string(channels) +
+                " channels, but at most " + std::to_string(kernels::Normalize::kMaxChannels) +
                 " can be normalised");
   }
   kernels::Normalize made{};
