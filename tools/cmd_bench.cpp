@@ -249,9 +249,8 @@ SubVerb add_bench_allreduce(Verb bench) {
           "Schedules as for winnow train --schedule, or auto: the one predicted to be fastest; "
           "default: all of them")
       .delimiter(',');
-  verb.add_option(
-          "--colors", o->grain.colors,
-          "Number of trees of the schedules multicolor and hierarchical; auto chooses its own")
+  verb.add_option("--colors", o->grain.colors,
+                  "Trees of the schedules multicolor and hierarchical; auto chooses its own")
       .check(whole_in(1, 64))
       .show_default();
   verb.add_option("--segment", o->grain.segment_elements,

@@ -210,7 +210,8 @@ TEST(TuneArms, RefusesWhatIsUnequalOrMakesNoSense) {
   EXPECT_THAT(why({"lr 0.1", "lr 0.2"}), HasSubstr("given twice"));
   EXPECT_THAT(why({"lr adamw=0.1"}), HasSubstr("not among --optimizers"));
   EXPECT_THAT(why({"lars-eta sgd=0.1"}), HasSubstr("no option of sgd"));
-  EXPECT_THAT(why({"warmup-epochs 1,10"}), HasSubstr("is not shorter than the whole training of 10"));
+  EXPECT_THAT(why({"warmup-epochs 1,10"}),
+              HasSubstr("is not shorter than the whole training of 10"));
 }
 
 }  // namespace winnow::app::tune_space_test
