@@ -70,12 +70,12 @@ Command add_export(Verb program) {
                   "in their source; webdataset: tar shards; list: a CSV, no images. "
                   "Default: image-folder for a cache, tree for a data set")
       .one_of({"image-folder", "tree", "webdataset", "list"});
-  verb.add_option(
-      "--selection", o->options.selection,
-      "Only what this selection keeps (a list has all images, and says which are kept and why)");
+  verb.add_option("--selection", o->options.selection,
+                  "Export only what this selection keeps (a list has all images, and says which "
+                  "are kept and why)");
   verb.add_option("--removed", o->options.removed_to,
                   "With --as tree: another folder to make, a tree of what is left out");
-  verb.add_option("--split", o->split, "Only this split").one_of({"train", "val", "test"});
+  verb.add_option("--split", o->split, "Export only this split").one_of({"train", "val", "test"});
   verb.add_option("--source", o->options.source.folders,
                   "With --as tree or --link: the folder that was ingested, or the table, list "
                   "or image; once for each source");

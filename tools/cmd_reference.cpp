@@ -52,7 +52,9 @@ Command add_reference(Verb program) {
   auto o = std::make_shared<ReferenceOptions>();
   const Verb verb = program.add_verb(
       "reference", "Print all verbs and options as JSON, man pages, completion, ...");
-  verb.add_option("--format", o->format, "What to make").one_of(format_names()).show_default();
+  verb.add_option("--format", o->format, "Format of the output")
+      .one_of(format_names())
+      .show_default();
   verb.add_option("--to", o->to, "Write files into this folder instead of printing");
   verb.footer("Formats:" + table_of(kReferenceFormats) +
               R"(

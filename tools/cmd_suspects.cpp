@@ -41,10 +41,8 @@ Command add_suspects(Verb program) {
   verb.add_option("--list", o->output.list,
                   "Write the list to this file instead of the standard output; JSON lines if it is "
                   "called *.jsonl, else CSV");
-  verb.add_option(
-      "--report", o->output.report,
-      "Write a page to look at them and to judge them: one HTML file that needs nothing "
-      "else");
+  verb.add_option("--report", o->output.report,
+                  "Write an HTML page to view and judge the listed images, as a single file");
   verb.add_option(
       "--drop-into", o->output.drops,
       "Add decisions to this review file that drop all listed images, for winnow dedup --review");

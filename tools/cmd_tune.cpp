@@ -35,8 +35,8 @@ Command add_tune(Verb program) {
       .repeatable();
   verb.add_option("--plot", o->output.plot, "Write precision and recall as a picture, SVG, here");
   verb.add_option("--report", o->output.report,
-                  "Write a page: the curves, and pairs around the threshold to look at and to "
-                  "judge, in one HTML file that needs nothing else");
+                  "Write an HTML page as a single file: the curves, and pairs around the threshold "
+                  "to view and judge");
   verb.add_option("--threads", o->recall.threads, "Number of CPU cores; 0: all available")
       .check(cores())
       .show_default();

@@ -55,7 +55,7 @@ void add_space_flags(Verb verb, TuneLrRequest& o) {
         .type_name("[OPTIMIZER=]LIST|A:B");
   }
   verb.add_option("--trials", o.tune.arms.trials,
-                  "Random settings to try; 0: every combination of the lists")
+                  "Number of random settings to try; 0: every combination of the lists")
       .check(whole_in(0, 10'000))
       .show_default();
   verb.add_flag("--halving", o.tune.halving,

@@ -232,8 +232,7 @@ void add_list_flags(Verb whole, ListPlaces& flags) {
 
 void add_report_flag(Verb verb, std::filesystem::path& path) {
   verb.add_option("--report", path,
-                  "Write a page to look at the groups and to judge them: one HTML file that needs "
-                  "nothing else");
+                  "Write an HTML page to view and judge the groups, as a single file");
 }
 
 Flag add_issues_flag(Verb verb, std::optional<std::vector<std::string>>& issues,

@@ -326,8 +326,8 @@ void add_evaluation_flags(Verb group, train::EvaluationOptions& evaluation) {
       "checkpoints/best: top1, top5, top1_leak_free, map or loss, of val or val_ema; see "
       "--holdout");
   group.add_option("--tta", evaluation.tta,
-                   "Test-time augmentation in all evaluations of the run, --keep-best's, too: see "
-                   "winnow eval --tta");
+                   "Test-time augmentation in all evaluations of the run, including those of "
+                   "--keep-best: see winnow eval --tta");
   group
       .add_option("--early-stop", evaluation.patience,
                   "Early stopping: end after this many evaluations without an improvement of "

@@ -32,7 +32,7 @@ void give_links(const OpenIndex& index, std::span<const std::uint32_t> classes,
     const std::uint32_t of_class = classes[row];
     if (of_class == kNoCode) {
       throw Error("row " + std::to_string(row) + " of " + index.folder().string() +
-                  " has too little detail for a link by its code");
+                  " has no code to link it by, because its picture has too little detail");
     }
     if (first[of_class] == kNoGroup) {
       first[of_class] = row;

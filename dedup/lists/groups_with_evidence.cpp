@@ -93,14 +93,15 @@ void check(const Columns& in, std::size_t rows, const ColumnFileReader& file) {
       file.fail("the probability of a pair is not from 0 to 1");
     }
     const double* map = &in.map[kMapNumbers * i];
-    if (map[0] * map[4] == map[1] * map[3]) file.fail("the map of a pair cannot be inverted");
+    if (map[0] * map[4] == map[1] * map[3])
+      file.fail("the affine transform of a pair cannot be inverted");
     if (i > 0 &&
         std::pair(in.first[i - 1], in.second[i - 1]) >= std::pair(in.first[i], in.second[i])) {
       file.fail("the pairs do not ascend");
     }
   }
   if (!std::ranges::all_of(in.map, [](double number) { return std::isfinite(number); })) {
-    file.fail("the map of a pair is not finite");
+    file.fail("the affine transform of a pair is not finite");
   }
   if (!std::ranges::all_of(in.splits,
                            [](Split split) { return static_cast<int>(split) < kSplitCount; })) {

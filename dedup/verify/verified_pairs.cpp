@@ -48,7 +48,7 @@ void check(const VerifiedPairs& pairs, const ColumnFileReader& in) {
     }
   }
   if (!std::ranges::all_of(pairs.map, is_good))
-    in.fail("the map of a pair is not finite or cannot be inverted");
+    in.fail("the affine transform of a pair is not finite or cannot be inverted");
 }
 
 }  // namespace

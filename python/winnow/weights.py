@@ -174,7 +174,7 @@ def _array(name: str, value: Any) -> tuple[str, NDArray[Any]]:
         except TypeError:
             raise UsageError(f"{name} is of type {value.dtype}, which a safetensors file of winnow cannot hold") from None
     elif not isinstance(value, (numpy.ndarray, numpy.generic)):
-        raise UsageError(f"{name} is a {type(value).__name__}, and weights are tensors of torch or arrays of numpy")
+        raise UsageError(f"{name} is a {type(value).__name__}, but weights must be torch tensors or numpy arrays")
     array = numpy.asarray(value)
     if not _finite(array):
         raise UsageError(f"{name} contains NaN or infinity; save weights from before that")
