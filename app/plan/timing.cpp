@@ -11,6 +11,7 @@
 #include "app/plan/plan.h"
 #include "common/comm/communicator.h"
 #include "common/error.h"
+#include "train/run/start/memory_needs.h"
 
 namespace winnow::app {
 namespace {
@@ -165,12 +166,21 @@ std::vector<Timing::Wanted> Timing::wanted() const {
   return all;
 }
 
+// The limit is for the run, whose process begins anew. This one has planned and measured before.
+train::ExecutionOptions Timing::execution_of_trial() const {
+  train::ExecutionOptions execution = execution_;
+  const std::size_t of_run = report_.rows.front().parts.parts.front().second;  // "program"
+  const std::size_t now = train::memory_of_program();
+  if (execution.memory_bytes > 0 && now > of_run) execution.memory_bytes += now - of_run;
+  return execution;
+}
+
 void Timing::take(Wanted one) {
   Timed timed{.lane_threads = one.shape.lane_threads};
   if (one.known) {
     timed.trial = *std::move(one.known);
   } else {
-    timed.trial = train::try_steps(execution_, job_, one.shape, backend_, session_.comm);
+    timed.trial = train::try_steps(execution_of_trial(), job_, one.shape, backend_, session_.comm);
     measured_steps_ += static_cast<std::int64_t>(timed.trial.steps.size());
     if (session_.comm.rank() == 0) rates_.keep(one.key, timed.trial);
   }

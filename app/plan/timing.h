@@ -74,6 +74,7 @@ class Timing {
   std::vector<Wanted> wanted() const;
   Wanted wanted(std::int64_t micro_batch, int lane_threads, bool by_node) const;
   void take(Wanted one);
+  train::ExecutionOptions execution_of_trial() const;
   // Removes trials from `left` that would take too long. Tells the user how long the rest takes.
   void fit_into_time(std::vector<Wanted>& left) const;
   std::vector<std::int64_t> micro_batches() const;

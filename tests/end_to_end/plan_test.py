@@ -253,6 +253,16 @@ class Kernels(Plan):
         self.assertRegex(done.out, r"(?m)^kernels of the best row.*measured by an earlier plan$")
         self.refused(2, ["--kernels", "--memory-only"], *words, "--memory-only")
 
+    def test_fit_into_the_limit(self):
+        words = [self.cache, *self.WORDS, *QUICK, "--threads", "1", "--kernels"]
+        wide = self.plan(self.cache, *self.WORDS, "--threads", "1", "--memory-only")
+        limit = wide["rows"][wide["best"]]["memory"]["peak_bytes"] // 2**20 + 3
+        report = self.plan(*words, "--memory-limit", f"{limit}M")
+        self.assertEqual(report["available_bytes"], limit * 2**20)
+        self.assertLessEqual(report["rows"][report["best"]]["memory"]["peak_bytes"], limit * 2**20)
+        self.assertLessEqual(report["kernels"]["scratch_bytes"], report["kernels"]["room_bytes"])
+        self.assertLess(report["kernels"]["room_bytes"], 8 * 2**20)
+
     def test_of_a_plan_are_kept_by_the_run(self):
         own, layer, kernel = self.a_choice()
         file = self.a_plan(self.folder / "given", f"{layer}={kernel}")

@@ -114,9 +114,11 @@ MemoryNeeds memory_needs(const ExecutionOptions& options, const Job& job, const 
     needs.evaluation.lane.values += lane_of(inference).values;
     needs.evaluation.lane.scratch = lane_of(inference).scratch;
   }
-  needs.program = memory_held() + kForThreads;  // kernels are chosen, and their code is loaded
+  needs.program = memory_of_program();  // kernels are chosen, and their code is loaded
   return needs;
 }
+
+std::size_t memory_of_program() { return memory_held() + kForThreads; }
 
 std::size_t memory_for_rank(int local_ranks, std::size_t limit) {
   const std::size_t most = limit > 0 ? limit : std::numeric_limits<std::size_t>::max();

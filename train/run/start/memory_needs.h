@@ -17,6 +17,9 @@ namespace winnow::train {
 MemoryNeeds memory_needs(const ExecutionOptions& options, const Job& job, const JobGraphs& graphs,
                          Backend& backend, bool writes);
 
+// Returns MemoryNeeds::program for a run that starts in this process now, in bytes.
+std::size_t memory_of_program();
+
 // Returns the memory limit of this rank in bytes, including what it already holds. It is an equal
 // share of what the machine and the control group have left, for `local_ranks` ranks on this
 // machine.
