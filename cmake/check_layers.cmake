@@ -78,6 +78,7 @@ foreach(verb IN LISTS app_verbs)
   list(APPEND app_rooms app/${verb})
 endforeach()
 list(APPEND may_app/bench app/plan)  # what a network costs is written for plans
+list(APPEND may_app/train app/plan)  # kernels that a plan writes are read
 list(APPEND may_app/train app/split app/metrics)  # folds are told of as splits
 list(APPEND app_rooms app/page app/sources app/load app/launch app/live app/experiment app/dedup app/report app/review app/metrics)
 set(may_tools    common datasets dedup pipeline train app tools)
