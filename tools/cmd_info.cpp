@@ -23,34 +23,40 @@ void add_sheet_flags(Verb whole, Flag selection, SheetOptions& flags) {
   const Verb verb = whole.titled("The sheet");
   const Flag sheet =
       verb.add_option("--sheet", flags.path, "Write a PNG with thumbnails of some samples");
-  verb.add_flag("--removed", flags.of.removed,
-                "Sheet: show what --selection removes instead of what it keeps")
+  verb.add_flag(
+          "--removed", flags.of.removed,
+          "In the sheet of thumbnails: show what --selection removes instead of what it keeps")
       .needs(sheet)
       .needs(selection);
-  const Flag groups = verb.add_option(
-      "--groups", flags.of.groups,
-      "Sheet: a line for each group of this selection, with the kept and the removed images");
+  const Flag groups = verb.add_option("--groups", flags.of.groups,
+                                      "In the sheet of thumbnails: a line for each group of this "
+                                      "selection, with the kept and the removed images");
   groups.needs(sheet).excludes(selection);
-  verb.add_option("--split", flags.of.split, "Sheet: only this split")
+  verb.add_option("--split", flags.of.split, "In the sheet of thumbnails: only this split")
       .one_of({"none", "train", "val", "test"})
       .needs(sheet);
-  verb.add_option("--class", flags.of.label, "Sheet: only this class").needs(sheet);
-  verb.add_option("--count", flags.count, "Sheet: maximum number of thumbnails")
+  verb.add_option("--class", flags.of.label, "In the sheet of thumbnails: only this class")
+      .needs(sheet);
+  verb.add_option("--count", flags.count,
+                  "In the sheet of thumbnails: maximum number of thumbnails")
       .check(whole_in(1, 10'000))
       .needs(sheet)
       .show_default();
-  verb.add_option("--columns", flags.columns, "Sheet: number of thumbnails in a row")
+  verb.add_option("--columns", flags.columns,
+                  "In the sheet of thumbnails: number of thumbnails in a row")
       .check(whole_in(1, 200))
       .needs(sheet)
       .show_default();
   verb.add_option("--seed", flags.seed,
-                  "Sheet: choose at random by this seed; default: spread evenly over the samples")
+                  "In the sheet of thumbnails: choose at random by this seed; default: spread "
+                  "evenly over the samples")
       .check(seeds())
       .needs(sheet);
-  const Flag augment = verb.add_option(
-      "--augment", flags.augment,
-      "Sheet: a line for each sample: the image itself, then as augmented by this recipe in the "
-      "first epochs of a run with the same seed; see train --help-all");
+  const Flag augment =
+      verb.add_option("--augment", flags.augment,
+                      "In the sheet of thumbnails: a line for each sample: the image itself, then "
+                      "as augmented by this recipe in the "
+                      "first epochs of a run with the same seed; see train --help-all");
   verb.add_option("--image-size", flags.image_size,
                   "For --augment: size of the samples, a side in pixels or HxW (default: the size "
                   "of the images, or 224 if they differ)")

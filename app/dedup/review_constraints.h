@@ -23,8 +23,8 @@ void check_reviews(const std::vector<std::filesystem::path>& reviews);
 // Reads review files. Tells the user if the last line of a file was cut off.
 std::vector<dedup::Review> read_reviews(const Session& session,
                                         const std::vector<std::filesystem::path>& reviews);
-// Applies reviews to the rows of a table; nullptr if there are no reviews. Throws as read_review()
-// and apply_to_rows().
+// Reads reviews and returns what they decide about the rows of a table; returns nullptr if
+// `reviews` is empty. Throws as read_review() and apply_to_rows().
 std::shared_ptr<const dedup::Decided> decided_by(const Session& session,
                                                  const std::vector<std::filesystem::path>& reviews,
                                                  const dedup::ColumnSource& columns);

@@ -32,10 +32,12 @@ class Rates {
  public:
   Rates(std::filesystem::path folder, const RatesOf& of);  // an empty folder: nothing is kept
 
-  // Out  nullopt: not measured, or the entry is damaged, another's, or has impossible numbers.
+  // Finds the measurement of a trial, a short training of one setting. `trial`: from key_of().
+  // Out  nullopt: not measured on such a machine; or the entry is damaged or has impossible
+  // numbers.
   std::optional<train::Trial> find(std::string_view trial) const;
   void keep(std::string_view trial, const train::Trial& measured) const;
-  // Out  empty: as above.
+  // Finds the times of kernels. Out  Empty where find() has nullopt.
   std::vector<train::LayerTimes> find_kernels(std::string_view trial) const;
   void keep_kernels(std::string_view trial, const std::vector<train::LayerTimes>& measured) const;
 

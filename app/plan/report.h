@@ -60,8 +60,9 @@ struct PlanHosts {
   double images_per_second = 0;              // on all machines
   double efficiency = 1;                     // compared with as many separate machines
   double overhead = 0;                       // R_O
-  double lemma_efficiency = 1;               // from the overhead of one machine
-  double all_reduce_seconds = 0;             // per step, hidden or not
+  // Efficiency predicted from the overhead R_O of one machine: (1 + R_O) / (1 + hosts R_O).
+  double lemma_efficiency = 1;
+  double all_reduce_seconds = 0;  // per step, hidden or not
   double run_seconds = 0;
   std::optional<double> price{};
   std::int64_t parameter_servers = 1;  // number that would carry the same traffic
@@ -81,8 +82,9 @@ struct PlanNetwork {
 struct PlanScaling {
   PlanNetwork network{};
   double wished_efficiency = 0.8;
-  double overhead = 0;                      // R_O of one machine
-  std::optional<std::int64_t> most{};       // G_max of the lemma; nullopt: no limit
+  double overhead = 0;  // R_O of one machine
+  // Largest number of machines with at least wished_efficiency; nullopt: any number.
+  std::optional<std::int64_t> most{};
   std::optional<double> needed_overhead{};  // for the largest number of machines asked for
   std::vector<PlanHosts> rows{};
   std::size_t knee = 0;  // place among the rows

@@ -68,7 +68,8 @@ class ReviewSite {
   Parts parts_;
   mutable std::mutex mutex_;  // guards the members below, and the log
   Verdicts verdicts_;
-  // The last result of judge_all(): for each group the judgement it got; images ascending.
+  // The last result of judge_all(): numbers of the judged groups, each with its judgement, whose
+  // images are ascending.
   std::vector<std::pair<std::uint32_t, dedup::Judgement>> last_all_;
   std::atomic<std::uint64_t> saved_{0};
 };

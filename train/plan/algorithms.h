@@ -45,14 +45,15 @@ std::optional<Algorithms> choose_with_own_scratch(std::span<const Candidates> la
 // Measurements of one kernel of a layer.
 struct KernelTimes {
   std::string name{};
-  // Times for one node, measured in turns with the layer's other kernels; at least one.
+  // Durations of this kernel in one node of the graph, measured by turns with the layer's other
+  // kernels; at least one.
   std::vector<double> seconds{};
   std::size_t scratch_bytes = 0;
 };
 
 struct LayerTimes {
   std::string layer{};  // name of the layer in KernelChoices
-  int nodes = 1;        // number of nodes of a micro-batch that belong to the layer
+  int nodes = 1;        // number of the graph's nodes that compute this layer
   // Kernels of the layer; the first is the library's own choice; at least one.
   std::vector<KernelTimes> kernels{};
 };

@@ -138,7 +138,8 @@ std::vector<SizedSchedule> read_smaller(const JsonReader& in) {
                        .options = read_schedule_options(row)});
     const std::size_t n = smaller.size();
     if (n > 1 && smaller[n - 1].elements <= smaller[n - 2].elements) {
-      elements.fail("is not larger than the one before it");
+      elements.fail(
+          "is not larger than in the row before; rows must be in the order of their sizes");
     }
   }
   return smaller;
