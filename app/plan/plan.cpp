@@ -340,6 +340,8 @@ class Planner {
     } else {
       keep_own_kernels(*report_.kernels);
       options_.execution.lanes.kernels.clear();
+      report_.notes.push_back(
+          "the faster kernels need more memory than there is; the library's are kept");
     }
   }
 
