@@ -203,8 +203,9 @@ TEST(TuneArms, RefusesWhatIsUnequalOrMakesNoSense) {
       arms_of(options);
     });
   };
-  EXPECT_THAT(why({"lr 0.1,0.2", "lars-eta 0.001,0.01"}),
-              AllOf(HasSubstr("sgd would get 2 trials and lars 4"), HasSubstr("--trials")));
+  EXPECT_THAT(
+      why({"lr 0.1,0.2", "lars-eta 0.001,0.01"}),
+      AllOf(HasSubstr("sgd would get 2 trials, but lars would get 4"), HasSubstr("--trials")));
   EXPECT_THAT(why({"lr 0.1:1"}), HasSubstr("--trials 12"));
   EXPECT_EQ(why({"lr 0.1:1"}, 4), "");
   EXPECT_THAT(why({"lr 0.1", "lr 0.2"}), HasSubstr("given twice"));

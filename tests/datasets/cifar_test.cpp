@@ -98,7 +98,7 @@ TEST_F(CifarTest, TakesOneFileAndLeavesLabels) {
   add("test_batch.bin", records({1, 2}));
   EXPECT_EQ(open_source(folder_ / "test_batch.bin", {})->entries().size(), 2U);
   EXPECT_THAT(refusal(),
-              AllOf(HasSubstr("data_batch_1.bin"), HasSubstr("image 0 is of class 250")));
+              AllOf(HasSubstr("data_batch_1.bin"), HasSubstr("has class 250 for its image 0")));
   const auto source = open_source(folder_.path(), {.labels = LabelsFrom::kNone});
   EXPECT_TRUE(source->class_names().empty());
   EXPECT_TRUE(source->entries()[0].labels.empty());

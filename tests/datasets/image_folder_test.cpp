@@ -243,7 +243,7 @@ TEST_F(ImageFolderTest, ManyImagesBesideASplitAreRefused) {
   add("test/1.jpg");
   for (int i = 0; i < 11; ++i) add("photo" + std::to_string(i) + ".jpg");
   EXPECT_THAT(refusal(),
-              AllOf(HasSubstr("'test' and beside it 11 images"), HasSubstr("labels none")));
+              AllOf(HasSubstr("'test' and next to it 11 images"), HasSubstr("labels none")));
   EXPECT_EQ(open(LabelsFrom::kNone)->entries().size(), 12U);
 }
 

@@ -163,7 +163,7 @@ class Compare(Case):
         self.refused(2, ["is a run", "only folders of folds"], "compare", a, b / "fold-1")
         self.refused(2, ["leave out --split"], "compare", a, b, "--split", "test")
         self.ok("train", self.cache, "--out", self.folder / "c", *RECIPE, "--epochs", 1, "--lr", 0.02, "--folds", 2)
-        self.refused(2, ["a is of 4 folds", "c of 2"], "compare", a, self.folder / "c")
+        self.refused(2, ["a has 4 folds", "c has 2"], "compare", a, self.folder / "c")
         (self.folder / "c" / "out-of-fold.json").unlink()
         self.refused(2, ["out-of-fold"], "compare", self.folder / "c", a)
         # Another selection of the same name has other images in val: nobody may take those for unseen ones.

@@ -65,7 +65,7 @@ class Index(Case):
             want = self.ok("dedup", full, *([] if "--hash" in more else ["--hash", "phash16"]), *more, "--json")
             self.assertEqual(decided.json(), want.json())
             self.assertGreater(decided.json()["removed"], 3)
-            self.assertEqual("bits are more than the 60" in decided.err, 80 in more)
+            self.assertEqual("bits are more than the radius, 60 bits" in decided.err, 80 in more)
             one, other = (place / "selections" / "default.csv" for place in (self.index, full))
             self.assertEqual(one.read_bytes(), other.read_bytes())
             one, other = (columns(place / "selections" / "default.selection") for place in (self.index, full))

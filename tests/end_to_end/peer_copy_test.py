@@ -287,7 +287,7 @@ class Faults(PeerCopy):
 
     def test_where_no_copy_was_asked_for(self):
         self.put(0, 1)
-        self.fails(2, ["rank 2: ", "there is no cache at cache here", "--memory"], *self.train())
+        self.fails(2, ["rank 2: ", "there is no cache at cache on this machine", "--memory"], *self.train())
         self.put()
         for more in ([], self.MEMORY):
             result = self.everywhere(*self.train(*more))

@@ -473,7 +473,7 @@ class Workers(PredictCase):
         part = sorted((out / "parts").iterdir())[0]
         sound = part.read_bytes()
         part.write_bytes(sound[:-9] + bytes(9))
-        self.refused(1, [part.name, "is damaged", "remove it"], "predict", self.trained, many, "--out", out)
+        self.refused(1, [part.name, "is damaged", "remove this file"], "predict", self.trained, many, "--out", out)
         part.unlink()
         for claim in (out / "tasks" / "claims").iterdir():
             claim.write_text("")

@@ -340,7 +340,7 @@ class Sweep(Case):
         foreign[1] = self.folder / "second"
         self.ok(*foreign[:-len(TRAIN)], "--estimate", *TRAIN)
         (self.folder / "foreign" / "verified.pairs").write_bytes(pairs)
-        self.refused(1, ["another cache", "remove it"], *foreign)
+        self.refused(1, ["another cache", "remove this file"], *foreign)
 
     def test_killed_while_pictures_are_compared_it_gives_the_same_table(self):
         self.detailed_cache()

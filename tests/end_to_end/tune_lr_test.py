@@ -195,7 +195,7 @@ class TuneLr(Case):
         refused(["--trials 12"], "--lr", "0.1:1")
         refused(["--momentum 1", "from 0 to below 1"], "--momentum", 1)
         refused(["--momentum is no option of lamb"], "--momentum", "lamb=0.9", "--optimizers", "sgd,lamb")
-        refused(["sgd would get 1 trials and lars 2"], "--optimizers", "sgd,lars", "--lr", 1, "--lars-eta", "0.001,0.01")
+        refused(["sgd would get 1 trials, but lars would get 2"], "--optimizers", "sgd,lars", "--lr", 1, "--lars-eta", "0.001,0.01")
         refused(["warm-up of 3 epochs", "is not shorter than the whole training of 2"], "--warmup-epochs", 3, "--epochs", 2)
         self.refused(2, ["--batch-size", "give --batch-sizes before --"], *self.command(out), "--batch-size=64")
         self.refused(2, ["--momentum cannot be passed", "give it before --"], *self.command(out), "--momentum", 0.9)

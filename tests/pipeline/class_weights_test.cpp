@@ -94,7 +94,7 @@ TEST_F(ClassWeightFile, HasAClassAndAWeightALine) {
 
 TEST_F(ClassWeightFile, IsRefusedByTheLineThatIsWrong) {
   refuses("cat,1\ndog\n", "weights.csv, line 2, has 1 fields");
-  refuses("cat,1\ncat,2\n", "line 2, names class 'cat' again");
+  refuses("cat,1\ncat,2\n", "line 2, names class 'cat' a second time");
   for (const std::string weight : {"-1", "nan", "inf", "1e7", "", "2x", " 2"}) {
     refuses("cat," + weight + "\n", "line 1, has the weight '" + weight + "'");
   }

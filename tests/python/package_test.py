@@ -449,7 +449,7 @@ class Loaders(Package):
         for more in ({"seed": 2}, {"augment": "cifar"}, {"split": "test"}, {"sampling": "balanced"}, {"image_size": 8}):
             with self.subTest(**more), self.assertRaisesRegex(winnow.UsageError, next(iter(more)).replace("image_size", "image_size")):
                 self.loader(**more).load_state_dict(state)
-        with self.assertRaisesRegex(winnow.UsageError, "no state"):
+        with self.assertRaisesRegex(winnow.UsageError, "not a state"):
             self.loader().load_state_dict({})
 
     def test_epochs(self):
@@ -1259,7 +1259,7 @@ for how in (dict(source=until(30, interrupt)), dict(source=files(), progress=lam
         images = [numpy.full((8, 8), at, numpy.uint8) for at in range(10)]
         with self.assertRaisesRegex(winnow.UsageError, "item 10"):
             winnow.ingest(iter([*images, 5]), self.out)
-        with self.assertRaisesRegex(winnow.UsageError, "item 4 is another"):
+        with self.assertRaisesRegex(winnow.UsageError, "item 4 differs"):
             winnow.ingest(iter([*images[:4], images[0], *images[5:]]), self.out)
         with self.assertRaisesRegex(winnow.UsageError, "ended after 6"):
             winnow.ingest(iter(images[:6]), self.out)

@@ -139,7 +139,7 @@ class Samplers(OneCache):
                       winnow.torch.Sampler(winnow.torch.Dataset(self.path, split="test"), 36)):  # fmt: skip
             with self.assertRaisesRegex(winnow.UsageError, "the state belongs to a winnow.torch.Sampler with (batch_size|seed|split)"):
                 other.load_state_dict(state)
-        with self.assertRaisesRegex(winnow.UsageError, "no state"):
+        with self.assertRaisesRegex(winnow.UsageError, "not a state"):
             sampler.load_state_dict({})
 
     @needs_torch

@@ -118,9 +118,9 @@ TEST(FindCard, CudnnMustBeOfTheSameMajorVersionAndNotOlder) {
             "found cuDNN 9.1.0, but this winnow was built with 9.19.0: install that or a newer "
             "9.x, or build winnow again");
   machine.cudnn = 8907;
-  EXPECT_THAT(refusal(machine), testing::StartsWith("found cuDNN 8.9.7, and"));
+  EXPECT_THAT(refusal(machine), testing::StartsWith("found cuDNN 8.9.7, but"));
   machine.cudnn = 100000;
-  EXPECT_THAT(refusal(machine), testing::StartsWith("found cuDNN 10.0.0, and"));
+  EXPECT_THAT(refusal(machine), testing::StartsWith("found cuDNN 10.0.0, but"));
 }
 
 TEST(DeviceErrors, OutOfMemoryTellsTheNumbers) {
