@@ -17,9 +17,10 @@ void add(std::span<float> sum, std::span<const float> terms) {
 }
 
 [[noreturn]] void throw_left(int rank) {
-  throw SystemError("rank " + std::to_string(rank) +
-                    " of this machine left an all-reduce before its end; see the message of that "
-                    "rank for the reason");
+  throw SystemError(
+      "rank " + std::to_string(rank) +
+      " of this machine has left an all-reduce before its end; see the message of that "
+      "rank for the reason");
 }
 
 }  // namespace
