@@ -168,11 +168,17 @@ class Communicator {
   // on all ranks; off by default.
   virtual void use_checksums(bool use) = 0;
 
-  // Blocking collectives for small control data, not for gradients.
+  // Collectives for small control data, not for gradients. They block, except start_sum().
   virtual void all_reduce(std::span<double> buffer) = 0;         // sum
   virtual void all_reduce(std::span<std::uint64_t> buffer) = 0;  // sum modulo 2^64
   virtual void broadcast(std::span<std::byte> buffer, int root) = 0;
   virtual void barrier() = 0;
+  // As all_reduce() of doubles, but returns without waiting for other ranks: the buffer holds the
+  // sum when wait() returns. Any number may be running. The default blocks.
+  virtual Pending start_sum(std::span<double> buffer) {
+    all_reduce(buffer);
+    return {};
+  }
   // Blocking collectives by the MPI library's own algorithms, for less than 2^31 elements or bytes:
   // a reference for tests and measurements. library_all_reduce() blocks the progress engine, so no
   // other operation may be running.

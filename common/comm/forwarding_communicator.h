@@ -34,6 +34,7 @@ class ForwardingCommunicator : public Communicator {
   void all_reduce(std::span<std::uint64_t> buffer) override { of_.all_reduce(buffer); }
   void broadcast(std::span<std::byte> buffer, int root) override { of_.broadcast(buffer, root); }
   void barrier() override { of_.barrier(); }
+  Pending start_sum(std::span<double> buffer) override { return of_.start_sum(buffer); }
   void library_all_reduce(const Elements& buffer) override { of_.library_all_reduce(buffer); }
   void all_to_all(std::span<const std::byte> out, std::span<const std::size_t> out_offsets,
                   std::span<std::byte> in, std::span<const std::size_t> in_offsets) override {

@@ -64,6 +64,11 @@ void WatchedCommunicator::barrier() {
   of_.barrier();
 }
 
+comm::Pending WatchedCommunicator::start_sum(std::span<double> buffer) {
+  board_.begin_collective();
+  return watch(of_.start_sum(buffer), Wait::kOthers);
+}
+
 void WatchedCommunicator::library_all_reduce(const comm::Elements& buffer) {
   board_.begin_collective();
   const Board::Waiting waiting(board_, Wait::kOthers);

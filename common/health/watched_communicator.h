@@ -26,6 +26,7 @@ class WatchedCommunicator final : public comm::ForwardingCommunicator {
   void all_reduce(std::span<std::uint64_t> buffer) override;
   void broadcast(std::span<std::byte> buffer, int root) override;
   void barrier() override;
+  comm::Pending start_sum(std::span<double> buffer) override;
   void library_all_reduce(const comm::Elements& buffer) override;
   void all_to_all(std::span<const std::byte> out, std::span<const std::size_t> out_offsets,
                   std::span<std::byte> in, std::span<const std::size_t> in_offsets) override;

@@ -328,6 +328,15 @@ TEST(Control, NumbersAndTextComeFromAnyRank) {
   }
 }
 
+// Returns when all ranks have come here. Control collectives may be under way.
+void meet_by_data(Communicator& comm) {
+  std::vector<std::size_t> offsets(static_cast<std::size_t>(comm.size()) + 1);
+  for (std::size_t i = 0; i < offsets.size(); ++i) offsets[i] = 4 * i;
+  const std::vector<std::byte> out(offsets.back());
+  std::vector<std::byte> in(offsets.back());
+  comm.start_all_to_all(out, offsets, in, offsets, {}).wait();
+}
+
 // All ranks are on this machine and share a clock. The last one arrives after it has heard, by an
 // exchange, that all others have.
 TEST(StartBarrier, IsReadyWhenTheLastRankHasCome) {
@@ -335,16 +344,33 @@ TEST(StartBarrier, IsReadyWhenTheLastRankHasCome) {
   const int late = comm.size() - 1;
   Communicator::Arrival arrival;
   if (comm.rank() != late) arrival = comm.start_barrier();
-  std::vector<std::size_t> offsets(static_cast<std::size_t>(comm.size()) + 1);
-  for (std::size_t i = 0; i < offsets.size(); ++i) offsets[i] = 4 * i;
-  const std::vector<std::byte> out(offsets.back());
-  std::vector<std::byte> in(offsets.back());
-  comm.start_all_to_all(out, offsets, in, offsets, {}).wait();
+  meet_by_data(comm);
   const auto came = std::chrono::steady_clock::now();
   if (comm.rank() == late) arrival = comm.start_barrier();
   const auto heard = arrival.get();
   EXPECT_GE(heard.time_since_epoch().count(),
             broadcast(comm, came.time_since_epoch().count(), late));
+}
+
+// The last rank begins its sums when all others have begun theirs.
+TEST(Control, SumsThatAreStartedWaitForNoRank) {
+  Communicator& comm = mpi_world();
+  const int late = comm.size() - 1;
+  std::vector<std::vector<double>> buffers;
+  std::vector<Pending> sums;
+  for (int i = 0; i < 5; ++i) buffers.push_back({1.5 * i, static_cast<double>(comm.rank())});
+  const auto start_all = [&] {
+    for (std::vector<double>& buffer : buffers) sums.push_back(comm.start_sum(buffer));
+  };
+  if (comm.rank() != late) start_all();
+  meet_by_data(comm);
+  if (comm.rank() == late) start_all();
+  for (Pending& sum : sums) sum.wait();
+  for (int i = 0; i < 5; ++i) {
+    const double ranks = comm.size();
+    EXPECT_EQ(buffers[static_cast<std::size_t>(i)],
+              (std::vector{1.5 * i * ranks, ranks * (ranks - 1) / 2}));
+  }
 }
 
 TEST(Additions, TakeTimeThatIsCounted) {

@@ -184,6 +184,15 @@ MPI_Request post_barrier(MPI_Comm comm) {
   return request;
 }
 
+template <class T>
+MPI_Request post_sum(std::vector<T>& buffer, MPI_Datatype type, MPI_Comm comm) {
+  MPI_Request request = MPI_REQUEST_NULL;
+  check_mpi(MPI_Iallreduce(MPI_IN_PLACE, buffer.data(), static_cast<int>(buffer.size()), type,
+                           MPI_SUM, comm, &request),
+            "MPI_Iallreduce");
+  return request;
+}
+
 // Control collectives are cut into pieces of this size, each in separate memory while MPI uses it.
 constexpr std::size_t kPieceBytes = std::size_t{1} << 26;
 
@@ -324,6 +333,16 @@ class MpiCommunicator final : public Communicator {
 
   void barrier() override { run(&post_barrier); }
 
+  Pending start_sum(std::span<double> buffer) override {
+    check_fits_int(buffer.size(), "a sum");
+    const auto copy = std::make_shared<std::vector<double>>(buffer.begin(), buffer.end());
+    const auto start = [copy](MPI_Comm comm) { return post_sum(*copy, MPI_DOUBLE, comm); };
+    return Pending([copy, buffer, done = engine_->submit(start, CollectiveMemory::kOwned)] {
+      done.get();
+      std::ranges::copy(*copy, buffer.begin());
+    });
+  }
+
   Arrival start_barrier() override {
     const auto heard = std::make_shared<std::promise<std::chrono::steady_clock::time_point>>();
     engine_->submit(&post_barrier, CollectiveMemory::kOwned,
@@ -375,11 +394,7 @@ class MpiCommunicator final : public Communicator {
   template <class T>
   void sum(std::span<T> buffer, MPI_Datatype type) {
     run_in_pieces(buffer, [type](std::vector<T>& piece, MPI_Comm comm) {
-      MPI_Request request = MPI_REQUEST_NULL;
-      check_mpi(MPI_Iallreduce(MPI_IN_PLACE, piece.data(), static_cast<int>(piece.size()), type,
-                               MPI_SUM, comm, &request),
-                "MPI_Iallreduce");
-      return request;
+      return post_sum(piece, type, comm);
     });
   }
 
