@@ -1,9 +1,12 @@
 """Local updates: stages of a net that each learn by their own loss, with --local."""
 
+import os
 import re
+import signal
+import subprocess
 import unittest
 
-from program import Case
+from program import BY_RANK, ROOT, WINNOW, Case, end_of_killed, eventually, ranks_of
 
 SIDE = 16
 
@@ -22,9 +25,9 @@ class Local(Case):
             case.write_ppm(case.folder / "pictures" / split / str(i % 3) / f"{i:03}.ppm", pixels, SIDE)
         case.ok("ingest", case.folder / "pictures", "--out", cls.cache)
 
-    def command(self, out, *more, stages=3, local="greedy", epochs=2):
+    def command(self, out, *more, stages=3, local="greedy", epochs=2, batch=24, micro=8, interval=2):
         return ("train", self.cache, "--out", self.folder / out, "--net", "resnet20", "--recipe", "none", "--local", local, "--stages", stages,
-                "--batch-size", 24, "--micro-batch", 8, "--epochs", epochs, "--log-interval", 2, "--clip-grad-norm", 1, *more)  # fmt: skip
+                "--batch-size", batch, "--micro-batch", micro, "--epochs", epochs, "--log-interval", interval, "--clip-grad-norm", 1, *more)  # fmt: skip
 
     def weights(self, out):
         return (self.folder / out / "checkpoints" / "latest" / "model.safetensors").read_bytes()
@@ -64,6 +67,47 @@ class Local(Case):
                     for metric in ("train.local.1.loss", "train.local.2.top1", "train.loss"):
                         self.assertEqual(self.metrics(self.folder / f"{name}-{form}", metric), self.metrics(self.folder / f"{name}-one", metric), metric)
 
+    def test_stages_on_different_steps_have_the_bits_of_one_process(self):
+        """Eight steps an epoch, and few points at which ranks meet. What was stopped on the way another form ends."""
+        steps = {"epochs": 2, "batch": 6, "micro": 2, "interval": 7}
+        for dtype, form, ranks in (("f32", "1,2,1", 4), ("bf16", "1,1,1", 3)):
+            with self.subTest(dtype):
+                same = ("--reproducible", "--dtype", dtype)
+                self.ok(*self.command(f"{dtype}-one", *same, **steps))
+                self.ok(*self.command(f"{dtype}-ranks", *same, "--pipeline", "--stage-ranks", form, **steps), ranks=ranks)
+                cut = (*self.command(f"{dtype}-cut", *same, **steps), "--resume", "auto")
+                stop = [BY_RANK, "+", "+", "env", "WINNOW_FAILPOINTS=term=load.record.before:*:13", "++"]
+                said = self.refused(75, ["stopped on request after step"], *cut, "--pipeline", ranks=3, before=stop)
+                self.assertLess(int(re.search(r"after step (\d+) of 16", said.err)[1]), 16)
+                self.ok(*cut, "--max-steps", 14)
+                self.ok(*cut, "--pipeline", ranks=3)
+                for form in ("ranks", "cut"):
+                    self.assertEqual(self.weights(f"{dtype}-{form}"), self.weights(f"{dtype}-one"), form)
+                    for metric in ("train.local.1.loss", "train.local.2.top1", "train.loss"):
+                        self.assertEqual(self.metrics(self.folder / f"{dtype}-{form}", metric), self.metrics(self.folder / f"{dtype}-one", metric), metric)
+
+    def test_a_stage_goes_on_while_the_next_is_in_an_earlier_step(self):
+        """Rank 1 never gets the batch of the fourth step. Rank 0 computes that step, and begins the fifth."""
+        command = self.command("run", "--threads", 1, "--pipeline", "--resume", "auto", stages=2, batch=8, micro=4, interval=50)
+        self.ok(*command, "--max-steps", 1, ranks=2)  # makes the plan, so that nothing is tried below
+        trace = self.folder / "messages"
+        trace.touch()
+        words = [ROOT / "tools" / "local_mpirun", 2, BY_RANK, "env", f"WINNOW_FAILPOINTS=trace={trace}", "+",
+                 "env", "WINNOW_FAILPOINTS=hang=load.record.before:*:17", "++", WINNOW, *command]  # fmt: skip
+        job = subprocess.Popen(list(map(str, words)), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+        def has_sent():
+            """Of each step two micro-batches."""
+            self.assertIsNone(job.poll())
+            return trace.read_text().count("mpi.send.before\trank-1\n") >= 2 + 2 + 2 + 1
+
+        try:
+            eventually(has_sent, lambda: trace.read_text())
+        finally:
+            for rank in ranks_of(job):
+                os.kill(rank, signal.SIGKILL)
+            end_of_killed(job)
+
     def test_one_thread_a_rank_has_the_bits_of_one_process(self):
         """Without --reproducible, where each stage has one rank."""
         self.ok(*self.command("one", "--threads", 1, stages=2))
@@ -74,10 +118,13 @@ class Local(Case):
         trace = (self.folder / "two" / "trace.json").read_text()
         self.assertRegex(trace, "wait for micro-batch 0 from rank 0")
         self.assertRegex(trace, "micro-batch 0 to rank 1")
+        self.assertRegex(trace, "receives of the next step, begin")
 
     def test_a_stage_that_is_not_finite_ends_the_run(self):
-        said = self.refused(1, ["is not finite"], *self.command("hot", "--pipeline", "--lr", 1e30, "--recovery-interval", 1, stages=2), ranks=2)
-        self.assertNotIn("waits", said.err)
+        for name, more in ("each", ("--recovery-interval", 1)), ("some", ()):  # points at which ranks meet
+            with self.subTest(name):
+                said = self.refused(1, ["is not finite"], *self.command(name, "--pipeline", "--lr", 1e30, *more, stages=2, batch=6, micro=2, interval=50), ranks=2)
+                self.assertNotIn("waits", said.err)
 
     def test_heads_learn_are_evaluated_and_stay_at_home(self):
         said = self.ok(*self.command("run", epochs=6, stages=2))

@@ -123,14 +123,23 @@ class StepPlanner {
         first += count;
       }
     }
+    if (!received_.empty()) expect();
+  }
+
+  void expect() {
+    Task task{.kind = Kind::kExpect, .anywhere = true, .after = received_};
+    if (collective_ >= 0) task.after.push_back(collective_);
+    collective_ = append(std::move(task));
   }
 
   void plan_micro_batch_of_stage(Lane& lane, int micro_batch, bool last) {
     const auto m = static_cast<std::size_t>(micro_batch);
     lane.micro_batch = micro_batch;
     if (lane.sent >= 0) lane.before.push_back(lane.sent);  // its memory is overwritten
-    if (!shape_.comes_from.empty())
+    if (!shape_.comes_from.empty()) {
       next(lane, {.kind = Kind::kReceive, .peer = shape_.comes_from[m]});
+      received_.push_back(lane.before.front());
+    }
     bind(lane, micro_batch, last);
     if (!shape_.goes_to.empty()) {
       compute(lane, shape_.sent_after);
@@ -238,16 +247,18 @@ class StepPlanner {
   std::vector<Lane> lanes_;
   // for each bucket: additions by the last micro-batch of each lane
   std::vector<std::vector<int>> added_;
-  std::size_t reduced_ = 0;  // number of buckets whose reductions are planned
-  int collective_ = -1;      // the latest task that starts an all-reduce or a send
+  std::vector<int> received_;  // tasks that receive
+  std::size_t reduced_ = 0;    // number of buckets whose reductions are planned
+  int collective_ = -1;        // the latest task that starts an all-reduce, a send or receives
 };
 
 }  // namespace
 
 std::string_view kind_name(Kind kind) noexcept {
-  constexpr std::array<std::string_view, 14> kNames{
-      "load_parameters", "receive", "bind",   "compute", "send",         "exchange", "await", "add",
-      "add_lanes",       "reduce",  "finish", "read",    "begin_update", "update"};
+  constexpr std::array<std::string_view, 15> kNames{
+      "load_parameters", "receive",  "bind",  "compute",      "send",
+      "expect",          "exchange", "await", "add",          "add_lanes",
+      "reduce",          "finish",   "read",  "begin_update", "update"};
   return kNames.at(static_cast<std::size_t>(kind));
 }
 

@@ -22,6 +22,7 @@ struct Task {
     kBind,     // makes micro-batch `micro_batch` the input of the lane's program
     kCompute,  // runs nodes [first_node, last_node) of the lane's program
     kSend,  // starts to send the values of `micro_batch` to rank `peer` of the next pipeline stage
+    kExpect,  // starts to receive the previous pipeline stage's values of the next step
     // Replaces batch norm statistics (`exchange`) in each micro-batch by those of all
     // micro-batches.
     kExchange,
@@ -86,6 +87,8 @@ struct StepShape {
 // Sends     In the order in which lanes compute the values, as in plan_hand_overs(): the first
 //           micro-batch of each lane, then the second of each. A receive is its lane's first task
 //           of a micro-batch.
+// Expects   After all receives and sends of the step, before its all-reduces: messages of the next
+//           step arrive while the last micro-batches are computed.
 // Exchange  All lanes wait for it; each then has a single micro-batch.
 // Order     All-reduces, including those of exchanges, start in the same order on all ranks.
 // Threads   Additions, checks for finite numbers and updates are cut into parts, for as many

@@ -67,37 +67,65 @@ StagesTogether::StagesTogether(const RankStages& ranks, const Graph& training, c
   if (ranks.is_pipeline()) owner_ = owners_of(training, model);
 }
 
-std::optional<NotFiniteFindings> StagesTogether::share(StepResult& result,
-                                                       const std::function<StepResult()>& step) {
-  std::optional<NotFiniteFindings> found;
+StepResult StagesTogether::take(std::int64_t number, const std::function<StepResult()>& step) {
+  Taken& taken = taken_.emplace_back();
+  taken.step.number = number;
   try {
-    result = step();
+    taken.step.result = step();
   } catch (const NotFiniteError& error) {
-    found = error.findings();
+    taken.step.not_finite = error.findings();
   }
-  if (ranks_.is_pipeline()) tell(result, found);
-  return found;
+  if (ranks_.is_pipeline()) tell(taken);
+  return taken.step.result;
 }
 
-void StagesTogether::tell(StepResult& result, std::optional<NotFiniteFindings>& found) {
-  const auto stages = static_cast<std::size_t>(ranks_.count());
-  std::vector<double> all(stages * kTold, 0);
+void StagesTogether::tell(Taken& taken) {
+  taken.told.assign(static_cast<std::size_t>(ranks_.count()) * kTold, 0);
   if (is_first()) {
-    const std::span<double> own = std::span(all).subspan(static_cast<std::size_t>(stage_) * kTold);
-    own[kToldLoss] = found ? 0 : result.score.loss;
+    const StepResult& result = taken.step.result;
+    const bool is_finite = !taken.step.not_finite;
+    const std::span<double> own =
+        std::span(taken.told).subspan(static_cast<std::size_t>(stage_) * kTold, kTold);
+    own[kToldLoss] = result.score.loss;
     own[kToldWeight] = result.score.weight;
     own[kToldCorrect] = result.score.correct;
     own[kToldSamples] = result.score.samples;
     own[kToldStop] = result.stop ? 1 : 0;
-    own[kToldNotFinite] = found ? 1 : 0;
+    own[kToldNotFinite] = is_finite ? 0 : 1;
   }
-  comm_.all_reduce(all);
+  taken.pending = comm_.start_sum(taken.told);
+}
+
+bool StagesTogether::ends_run(const Taken& taken) const {
+  if (!ranks_.is_pipeline()) return taken.step.not_finite.has_value();
+  for (std::size_t at = 0; at < taken.told.size(); at += kTold) {
+    if (taken.told[at + kToldStop] > 0 || taken.told[at + kToldNotFinite] > 0) return true;
+  }
+  return false;
+}
+
+std::optional<KnownStep> StagesTogether::next_known(bool meets) {
+  // One more than there are stages, so that no rank waits for one that is a little late.
+  const std::size_t later = static_cast<std::size_t>(ranks_.count());
+  if (taken_.empty() || (!meets && taken_.size() <= later)) return std::nullopt;
+  taken_.front().pending.wait();
+  ends_ = ends_ || ends_run(taken_.front());
+  if (ends_ && !meets) return std::nullopt;
+  Taken taken = std::move(taken_.front());
+  taken_.pop_front();
+  if (!ranks_.is_pipeline()) return std::move(taken.step);
+  return known(std::move(taken));
+}
+
+KnownStep StagesTogether::known(Taken taken) {
+  StepResult& result = taken.step.result;
+  std::optional<NotFiniteFindings>& found = taken.step.not_finite;
   result.heads.clear();
-  for (std::size_t s = 0; s < stages; ++s) {
-    const std::span<const double> one = std::span(all).subspan(s * kTold, kTold);
+  for (std::size_t at = 0; at < taken.told.size(); at += kTold) {
+    const std::span<const double> one = std::span(taken.told).subspan(at, kTold);
     result.stop = result.stop || one[kToldStop] > 0;
     if (one[kToldNotFinite] > 0 && !found) found.emplace();
-    if (s + 1 < stages) {
+    if (at + kTold < taken.told.size()) {
       result.heads.push_back({.loss = one[kToldLoss], .correct = one[kToldCorrect]});
     } else {
       result.score = {.loss = one[kToldLoss],
@@ -106,10 +134,11 @@ void StagesTogether::tell(StepResult& result, std::optional<NotFiniteFindings>& 
                       .samples = one[kToldSamples]};
     }
   }
-  if (!found) return;
+  if (!found) return std::move(taken.step);
   for (const std::string& tensor : comm::all_gather(comm_, found->tensor)) {
     if (found->tensor.empty()) found->tensor = tensor;
   }
+  return std::move(taken.step);
 }
 
 void StagesTogether::gather(Engine& engine) {

@@ -104,9 +104,11 @@ void add_steps(double gradient_norm, double images_per_second,
 // Progress when steps [0, first) of [0, last) are done, each with `images` images.
 Progress progress_of(const StepRange& steps, std::int64_t images, std::int64_t epoch,
                      const LossMean& loss) {
+  std::string note = "epoch " + std::to_string(epoch);
+  if (loss.count > 0) note += ", loss " + std::to_string(loss.value());
   return {.done = static_cast<std::uint64_t>(steps.first * images),
           .total = static_cast<std::uint64_t>(steps.last * images),
-          .note = "epoch " + std::to_string(epoch) + ", loss " + std::to_string(loss.value())};
+          .note = std::move(note)};
 }
 
 LearningRate learning_rate(const RecipeOptions& recipe, const BatchLayout& batches) {
@@ -193,6 +195,55 @@ struct Parts {
   health::Board& board;
 };
 
+// The steps of a run after which there is more to do than to take the next one.
+class Milestones {
+ public:
+  // All arguments must outlive this; `steps` may change.
+  Milestones(const RunOptions& run, const BatchLayout& batches, const RunEvaluations& evaluations,
+             const StepRange& steps)
+      : run_(run), batches_(batches), evaluations_(evaluations), steps_(steps) {}
+
+  std::int64_t epoch() const { return epoch_; }  // epoch of the next step
+
+  // If a batch is larger than an epoch, several epochs end in one step.
+  void leave_epochs(std::int64_t done) {
+    while (end_of_epoch() <= done && end_of_epoch() < steps_.last) ++epoch_;
+  }
+
+  bool ends_epoch(std::int64_t done) const { return done == end_of_epoch(); }
+
+  bool is_saved(std::int64_t done) const {
+    const int every = run_.checkpoints.interval;
+    return ends_epoch(done) || (every > 0 && done % every == 0);
+  }
+
+  bool is_logged(std::int64_t done) const {
+    return done % run_.log.interval == 0 || done == steps_.last;
+  }
+
+  // Reaching --max-steps does not end an epoch.
+  bool is_evaluated(std::int64_t done) const {
+    return evaluations_.is_due(done, done == batches_.end_of_epoch(epoch_));
+  }
+
+  // Whether all ranks have something to do together after step `done`. Asked after the batch of
+  // that step has come.
+  bool any_after(std::int64_t done) const {
+    const RunTrace* const trace = run_.log.trace;
+    return is_logged(done) || is_evaluated(done) || is_saved(done) || run_.log.batches ||
+           (trace != nullptr && trace->meets_before(done + 1));
+  }
+
+ private:
+  std::int64_t end_of_epoch() const { return std::min(steps_.last, batches_.end_of_epoch(epoch_)); }
+
+  const RunOptions& run_;
+  const BatchLayout& batches_;
+  const RunEvaluations& evaluations_;
+  const StepRange& steps_;
+  std::int64_t epoch_ = 1;
+};
+
 // The loop over the steps of a run, starting at `state`. Each part that it calls has its own file.
 class Trainer {
  public:
@@ -213,6 +264,7 @@ class Trainer {
         log_(comm_, job_.batches),
         saver_(directory_, log_, comm_, board_, run_.checkpoints.kept),
         evaluations_(job_, run_, execution_.threads.decode, engine_, comm_, log_),
+        milestones_(run_, job_.batches, evaluations_, steps_),
         census_(*job_.data.sampler, job_.batches, state_.step),
         loss_watch_(loss_of_guessing(job_.setup.options)) {}
 
@@ -222,14 +274,18 @@ class Trainer {
     for (std::int64_t done = steps_.first + 1; done <= steps_.last; ++done) {
       board_.begin_step(done);
       batch = next_batch(*loader_, std::move(batch), done, run_.log.trace);
-      const StepResult step = compute(batch, done);
+      const bool meets = together_.must_meet() || milestones_.any_after(done);
+      compute(batch, done, meets);
       board_.end_step(loader_->waited_seconds());
       if (progress)
-        progress(
-            progress_of({done, steps_.last}, job_.batches.batch, epoch_, state_.losses.interval));
-      if (done % run_.log.interval == 0 || done == steps_.last) log_interval(done);
-      const bool stopping = step.stop && done < steps_.last;
-      if (stopping || is_due(done) || has_to_save(done)) pause(done, stopping);
+        progress(progress_of({done, steps_.last}, job_.batches.batch, milestones_.epoch(),
+                             state_.losses.interval));
+      if (!meets) continue;
+      if (milestones_.is_logged(done)) log_interval(done);
+      const bool stopping = stops_ && done < steps_.last;
+      if (stopping || milestones_.is_evaluated(done) || milestones_.is_saved(done)) {
+        pause(done, stopping);
+      }
     }
     return finish();
   }
@@ -252,28 +308,35 @@ class Trainer {
                                     engine_.executor().execution().batches_ahead);
     ranks_.begin(traffic_of_step(engine_.executor().execution()), card_of(execution_, comm_));
     log_.throughput().begin(steps_.first, job_.batches.batch);
-    leave_epochs(steps_.first);
+    milestones_.leave_epochs(steps_.first);
     if (!state_.evaluated && steps_.first < steps_.last && evaluate(steps_.first)) {
       save(steps_.first);
     }
   }
 
-  StepResult compute(pipeline::Batch& batch, std::int64_t done) {
+  void compute(pipeline::Batch& batch, std::int64_t done, bool meets) {
     const std::int64_t step = done - 1;
     const int views = views_of(job_.setup);
     const double weight = views * weight_of_batch(job_.batches, *job_.data.sampler, step);
     const bool stop = saver_.failed() || (run_.stop && run_.stop());
-    StepResult result;
     const auto started = Clock::now();
-    const std::optional<NotFiniteFindings> found = together_.share(result, [&] {
-      return engine_.executor().run(batch, weight, rate_at(lr_, step), step, stop);
+    const StepResult own = together_.take(done, [&] {
+      return engine_.executor().run(batch, weight, rate_at(lr_, step), step, stop, !meets);
     });
-    if (found) end_not_finite(*found, done);
-    ranks_.count(result, std::chrono::duration<double>(Clock::now() - started).count());
-    account(result, done);
+    const double seconds = std::chrono::duration<double>(Clock::now() - started).count();
+    enter_known(meets);
+    ranks_.count(own, seconds);
     if (counts_samples(job_, comm_)) census_.add(step, samples_of_views(batch.ids, views));
     if (run_.log.batches) log_.write_digest(done, digest_of(batch, job_, step, comm_));
-    return result;
+  }
+
+  // Enters the results of steps that all ranks have taken; in a pipeline later than they are taken.
+  void enter_known(bool meets) {
+    while (const auto known = together_.next_known(meets)) {
+      if (known->not_finite) end_not_finite(*known->not_finite, known->number);
+      account(known->result, known->number);
+      stops_ = stops_ || known->result.stop;
+    }
   }
 
   void account(const StepResult& result, std::int64_t done) {
@@ -303,37 +366,17 @@ class Trainer {
     log_.throughput().begin_interval(done);
   }
 
-  // If a batch is larger than an epoch, several epochs end in one step.
-  void leave_epochs(std::int64_t done) {
-    while (end_of_epoch() <= done && end_of_epoch() < steps_.last) ++epoch_;
-  }
-
-  // The last step of the current epoch.
-  std::int64_t end_of_epoch() const {
-    return std::min(steps_.last, job_.batches.end_of_epoch(epoch_));
-  }
-
-  bool has_to_save(std::int64_t done) const {
-    const int every = run_.checkpoints.interval;
-    return done == end_of_epoch() || (every > 0 && done % every == 0);
-  }
-
-  // Reaching --max-steps does not end an epoch.
-  bool is_due(std::int64_t done) const {
-    return evaluations_.is_due(done, done == job_.batches.end_of_epoch(epoch_));
-  }
-
   // Between two steps: evaluates if it is due, and saves a checkpoint.
   void pause(std::int64_t done, bool stopping) {
     const auto begin = Clock::now();
     if (stopping) saver_.finish();  // throws if a write failed, the reason for stopping then
-    const bool due = is_due(done);
-    bool saves = stopping || has_to_save(done);
+    const bool due = milestones_.is_evaluated(done);
+    bool saves = stopping || milestones_.is_saved(done);
     if (due || saves) together_.gather(engine_);
-    if (done == end_of_epoch()) {
+    if (milestones_.ends_epoch(done)) {
       state_.losses.last_epoch = state_.losses.epoch.value();
       state_.losses.epoch = {};
-      leave_epochs(done);
+      milestones_.leave_epochs(done);
     }
     state_.evaluated = !(due && stopping);  // there may be no time left: a resumed run evaluates
     if (due && !stopping && evaluate(done)) saves = true;
@@ -438,10 +481,11 @@ class Trainer {
   RunLog log_;
   RunSaver saver_;
   RunEvaluations evaluations_;
+  Milestones milestones_;
   RunCensus census_;
   LossWatch loss_watch_;
   std::unique_ptr<pipeline::Loader> loader_;
-  std::int64_t epoch_ = 1;  // epoch of the next step
+  bool stops_ = false;  // a rank has asked to stop
   StepSpeed speed_;
 };
 

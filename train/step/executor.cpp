@@ -144,13 +144,13 @@ StepExecutor::StepExecutor(const std::vector<std::unique_ptr<Program>>& programs
 }
 
 StepResult StepExecutor::run(pipeline::Batch& batch, double total_weight, double lr,
-                             std::int64_t step, bool stop) {
+                             std::int64_t step, bool stop, bool goes_on) {
   using Outcome = GradientSum::Outcome;
   StepResult result;
   const Inputs inputs{batch, total_weight, lr, step, stop};
   const std::vector<LossScale> scales_before = gradients_.scales();
   const double exchanges_before = exchanger_.waited_seconds();
-  relay_.begin();
+  relay_.begin(goes_on);
   for (;;) {
     sum_->begin();
     try {
@@ -200,7 +200,9 @@ void StepExecutor::perform(const Task& task, const Inputs& inputs) {
     case Task::Kind::kLoadParameters:
       return lanes_[lane].program.load_parameters(task.part.index, task.part.of);
     case Task::Kind::kReceive:
-      return static_cast<void>(relay_.receive(task.micro_batch));
+    case Task::Kind::kSend:
+    case Task::Kind::kExpect:
+      return relay_.perform(task);
     case Task::Kind::kBind:
       begin_micro_batch(lanes_[lane], task.micro_batch);
       return lanes_[lane].feed.bind(inputs.batch, static_cast<std::size_t>(task.micro_batch),
@@ -210,8 +212,6 @@ void StepExecutor::perform(const Task& task, const Inputs& inputs) {
       lanes_[lane].program.run(task.first_node, task.last_node);
       lanes_[lane].given = task.last_node;
       return;
-    case Task::Kind::kSend:
-      return relay_.send(task.lane, task.micro_batch);
     case Task::Kind::kExchange:
       return exchanger_.run(static_cast<std::size_t>(task.exchange));
     case Task::Kind::kAwait:

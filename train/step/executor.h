@@ -67,9 +67,10 @@ class StepExecutor {
   // batch         This rank's part of the global batch. Not used after the call, or after an error.
   // total_weight  Sum of the sample weights of the global batch, over all ranks.
   // stop          This rank wants to stop after the step.
+  // goes_on       Step `step` + 1 will follow. In a pipeline its values may arrive during this one.
   // Throws        NotFiniteError: sums are not finite; parameters are unchanged, as is the scale.
   StepResult run(pipeline::Batch& batch, double total_weight, double lr, std::int64_t step,
-                 bool stop);
+                 bool stop, bool goes_on = false);
 
   // L2 norm of all gradients of the last step together, after --clip-grad-value and before
   // --clip-grad-norm. Equal on all ranks. Computed here, unless clipping already did.

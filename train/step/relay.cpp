@@ -3,8 +3,14 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "common/comm/schedule/transfer.h"
+
 namespace winnow::train {
 namespace {
+
+// Receives that are started ahead of their step. The rest of the chains that a rank has under way
+// at once is for sums and sends, which must not wait for another stage's next step.
+constexpr std::size_t kMostAhead = comm::kChainsAtOnce / 2;
 
 // Behind the numbers of stages.
 std::uint32_t group_of_link(int from, int to, int ranks) {
@@ -17,7 +23,6 @@ Relay::Relay(const std::vector<std::unique_ptr<Program>>& programs, const Execut
              comm::Communicator& comm)
     : execution_(execution),
       comm_(comm),
-      came_(execution.handed.in * execution.hand_overs.receives.size()),
       receives_(execution.hand_overs.receives.size()),
       sends_(execution.hand_overs.sends.size()) {
   const int me = comm.rank();
@@ -31,6 +36,10 @@ Relay::Relay(const std::vector<std::unique_ptr<Program>>& programs, const Execut
     Message& message = sends_[static_cast<std::size_t>(over.micro_batch)];
     message.transfers = {{comm::Transfer::Kind::kSend, over.peer, 0, 0, 0, handed.out}};
     message.group = group_of_link(me, over.peer, comm.size());
+  }
+  for (Arrivals& arrivals : arrivals_) {
+    arrivals.values.resize(handed.in * receives_.size());
+    arrivals.pending.resize(receives_.size());
   }
   if (sends_.empty()) return;
   const Graph& graph = programs.front()->graph();
@@ -51,26 +60,45 @@ comm::Pending Relay::start(std::span<float> buffer, const Message& message) {
                      message.transfers);
 }
 
-std::span<float> Relay::came(std::size_t micro_batch) {
+std::span<float> Relay::values_of(Arrivals& arrivals, std::size_t micro_batch) const {
   const std::size_t elements = execution_.handed.in;
-  return std::span(came_).subspan(micro_batch * elements, elements);
+  return std::span(arrivals.values).subspan(micro_batch * elements, elements);
 }
 
-void Relay::begin() {
+void Relay::start_receives(Arrivals& into, std::size_t end) {
+  for (; into.started < end; ++into.started) {
+    const int micro_batch = execution_.hand_overs.receives[into.started].micro_batch;
+    const auto m = static_cast<std::size_t>(micro_batch);
+    into.pending[m] = start(values_of(into, m), receives_[m]);
+  }
+}
+
+void Relay::begin(bool goes_on) {
+  goes_on_ = goes_on;
   for (Message& message : sends_) message.sent = false;
-  for (const HandOver& over : execution_.hand_overs.receives) {
-    const auto m = static_cast<std::size_t>(over.micro_batch);
-    receives_[m].pending = start(came(m), receives_[m]);
+  arrivals_[current_].started = 0;
+  current_ = 1 - current_;
+  start_receives(arrivals_[current_], receives_.size());
+}
+
+void Relay::perform(const Task& task) {
+  if (task.kind == Task::Kind::kReceive) receive(task.micro_batch);
+  if (task.kind == Task::Kind::kSend) send(task.lane, task.micro_batch);
+  if (task.kind == Task::Kind::kExpect && goes_on_) {
+    start_receives(arrivals_[1 - current_], std::min(kMostAhead, receives_.size()));
   }
 }
 
 std::span<float> Relay::receive(int micro_batch) {
   if (receives_.empty()) return {};
   const auto m = static_cast<std::size_t>(micro_batch);
-  receives_[m].pending.wait();
-  return came(m);
+  Arrivals& arrivals = arrivals_[current_];
+  arrivals.pending[m].wait();
+  return values_of(arrivals, m);
 }
 
+// Waits for the values of the micro-batch that the program of `lane` computes, and starts to send
+// them. The lane's next send waits until they are sent.
 void Relay::send(int lane, int micro_batch) {
   Message& message = sends_[static_cast<std::size_t>(micro_batch)];
   if (message.sent) return;  // a step that is computed again has the same values

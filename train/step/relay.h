@@ -1,5 +1,7 @@
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <memory>
 #include <span>
 #include <vector>
@@ -14,28 +16,33 @@ namespace winnow::train {
 // time. A stage's program reads such a value as its input "pixels", and writes one as its output of
 // kind kValue. Does nothing without a pipeline.
 //
-// Threads  begin() is called between steps, all else by any lane
+// Ahead    A stage may be in a later step than the one behind it, which receives values of its next
+//          step while it computes on those of the current one. A send waits for its receive, so no
+//          stage gets further ahead.
+// Threads  begin() is called between steps, all else by any lane. Tasks that send or expect run one
+//          at a time.
 class Relay {
  public:
   // `programs`: one for each lane. They, `execution` and `comm` must outlive this.
   Relay(const std::vector<std::unique_ptr<Program>>& programs, const Execution& execution,
         comm::Communicator& comm);
 
-  // Begins a step: starts its receives. Once a step, however often it is computed.
-  void begin();
+  // Begins a step: starts its receives, except those that the step before has started. Once a step,
+  // however often it is computed. `goes_on`: another step will follow.
+  void begin(bool goes_on);
 
-  // Waits for the values of a micro-batch of this rank. They are valid until the next step. Empty:
-  // it receives none. Throws SystemError.
+  // Performs a task kReceive; kSend, once a step; or kExpect, which starts receives of the next
+  // step if there is one. Throws SystemError.
+  void perform(const Task& task);
+
+  // Waits for the values of a micro-batch of this rank. They are valid until the next step begins.
+  // Empty: it receives none. Throws SystemError.
   std::span<float> receive(int micro_batch);
-
-  // Waits for the values of the micro-batch that the program of `lane` computes, and starts to send
-  // them: once a step. The lane's next send waits until they are sent.
-  void send(int lane, int micro_batch);
 
  private:
   struct Message {
     std::vector<comm::Transfer> transfers;
-    comm::Pending pending;
+    comm::Pending pending{};  // a send's
     std::uint32_t group = 0;
     bool sent = false;
   };
@@ -46,15 +53,26 @@ class Relay {
     Message* last = nullptr;
   };
 
+  // The values that this rank receives in a step.
+  struct Arrivals {
+    std::vector<float> values;           // [micro-batch, element]
+    std::vector<comm::Pending> pending;  // [micro-batch]; waits when it is destroyed
+    std::size_t started = 0;             // receives that have started, in the order of hand-overs
+  };
+
   comm::Pending start(std::span<float> buffer, const Message& message);
-  std::span<float> came(std::size_t micro_batch);
+  void send(int lane, int micro_batch);
+  void start_receives(Arrivals& into, std::size_t end);
+  std::span<float> values_of(Arrivals& arrivals, std::size_t micro_batch) const;
 
   const Execution& execution_;
   comm::Communicator& comm_;
-  std::vector<Lane> lanes_;        // declared before the messages, which read and write it
-  std::vector<float> came_;        // received values of all micro-batches
+  std::vector<Lane> lanes_;        // declared before the messages, which read it
   std::vector<Message> receives_;  // [micro-batch]
   std::vector<Message> sends_;
+  std::array<Arrivals, 2> arrivals_;  // the current step's and the next one's
+  std::size_t current_ = 1;
+  bool goes_on_ = false;
 };
 
 }  // namespace winnow::train

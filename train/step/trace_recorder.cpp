@@ -38,6 +38,8 @@ std::string name_of(const Task& task) {
       return "backward";
     case Kind::kSend:
       return subject_of(task) + ", begin";
+    case Kind::kExpect:
+      return "receives of the next step, begin";
     case Kind::kExchange:
       return subject_of(task) + " among micro-batches";
     case Kind::kAwait:

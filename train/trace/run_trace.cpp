@@ -22,9 +22,13 @@ void RunTrace::begin(const std::filesystem::path& file, std::int64_t done,
   is_written_ = false;
 }
 
+bool RunTrace::meets_before(std::int64_t step) const noexcept {
+  return writes_before(step) || (is_traced(step) && !clocks_);
+}
+
 void RunTrace::begin_step(std::int64_t step) {
-  if (step > steps_.last && first_ > 0 && !is_written_) write();
-  if (step < steps_.first || step > steps_.last) return;
+  if (writes_before(step)) write();
+  if (!is_traced(step)) return;
   if (!clocks_) clocks_ = compare_clocks(comm_);
   if (first_ == 0) first_ = step;
   last_ = step;

@@ -32,6 +32,9 @@ class RunTrace {
   void begin(const std::filesystem::path& file, std::int64_t done,
              std::function<void(std::string)> note);
 
+  // Whether begin_step(step) waits for all ranks. Steps up to the one before must have begun.
+  bool meets_before(std::int64_t step) const noexcept;
+
   // Call it when step `step` starts to wait for its batch. After the last traced step, writes the
   // file.
   // Throws  SystemError if writing fails.
@@ -43,6 +46,12 @@ class RunTrace {
   void finish();
 
  private:
+  bool is_traced(std::int64_t step) const noexcept {
+    return step >= steps_.first && step <= steps_.last;
+  }
+  bool writes_before(std::int64_t step) const noexcept {
+    return step > steps_.last && first_ > 0 && !is_written_;
+  }
   void write();
 
   comm::Communicator& comm_;
