@@ -35,7 +35,8 @@ struct KnownStep {
 //         other collectives. Without a pipeline, after every step.
 class StagesTogether {
  public:
-  // `training`: the graph of the whole net. `ranks` and `comm` must outlive this.
+  // training  The graph of the whole net.
+  // Lifetime  `ranks` and `comm` must outlive this object.
   StagesTogether(const RankStages& ranks, const Graph& training, const Model& model,
                  comm::Communicator& comm);
 
@@ -48,24 +49,26 @@ class StagesTogether {
   StepResult take(std::int64_t number, const std::function<StepResult()>& step);
 
   // The next step that is known, in order; at a meeting every step. In a pipeline `result` is that
-  // of the whole net: `score` is the last stage's, `heads` has the scores of the local heads of the
-  // stages before it. Waits for other ranks.
+  // of the whole net: `score` is the last stage's, `heads` has the scores of the local heads
+  // (auxiliary classifiers) of the stages before it. Waits for other ranks.
   // Out  nullopt: no further one. A step that is not finite comes at a meeting only.
   std::optional<KnownStep> next_known(bool meets);
 
-  // Takes each tensor, its optimiser state and averages from the first rank of its stage.
+  // Copies each tensor, with its optimiser state and averages, from the first rank of its stage to
+  // all ranks.
   void gather(Engine& engine);
 
-  // Takes the state of each stage's sums and its loss scale from the first rank of the stage.
+  // Copies the state of each stage's gradient sums, and its loss scale, from the first rank of the
+  // stage to all ranks.
   void gather(RunState& state);
 
-  // The norm over all stages, from the norm of each stage's own numbers.
+  // Returns the norm over the tensors of all stages. `own`: the norm over those of this stage.
   double norm(double own);
 
-  // The current norm of all parameters.
+  // Returns the current L2 norm of all parameters of the net.
   double weight_norm(Engine& engine);
 
-  // True if this rank sends the data of its stage.
+  // Whether this rank sends the data of its stage to the others.
   bool is_first() const { return ranks_.first_rank(stage_) == comm_.rank(); }
 
  private:
@@ -82,8 +85,8 @@ class StagesTogether {
 
   const RankStages& ranks_;
   comm::Communicator& comm_;
-  const int stage_;          // stage of this rank
-  std::vector<int> owner_;   // stage of each tensor of the model
+  const int stage_;          // stage of this rank, from 0
+  std::vector<int> owner_;   // for each tensor of the model, the stage to which it belongs
   std::deque<Taken> taken_;  // steps that are not known yet
   bool ends_ = false;
 };

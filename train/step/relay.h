@@ -12,9 +12,9 @@
 
 namespace winnow::train {
 
-// Sends values from the ranks of one stage of a net to those of the next, one micro-batch at a
+// Sends values from the ranks of one pipeline stage to those of the next, one micro-batch at a
 // time. A stage's program reads such a value as its input "pixels", and writes one as its output of
-// kind kValue. Does nothing without a pipeline.
+// kind kValue. Without a pipeline it does nothing.
 //
 // Ahead    A stage may be in a later step than the one behind it, which receives values of its next
 //          step while it computes on those of the current one. A send waits for its receive, so no
@@ -23,7 +23,8 @@ namespace winnow::train {
 //          at a time.
 class Relay {
  public:
-  // `programs`: one for each lane. They, `execution` and `comm` must outlive this.
+  // `programs`: one for each lane (program replica). They, `execution` and `comm` must outlive this
+  // object.
   Relay(const std::vector<std::unique_ptr<Program>>& programs, const Execution& execution,
         comm::Communicator& comm);
 
@@ -48,8 +49,8 @@ class Relay {
   };
   struct Lane {
     Program& program;
-    std::vector<float> made;        // output of its program
-    std::vector<float> on_its_way;  // the copy that is being sent
+    std::vector<float> made;        // output of the lane's program
+    std::vector<float> on_its_way;  // copy of the values that is being sent
     Message* last = nullptr;
   };
 

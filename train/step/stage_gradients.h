@@ -13,11 +13,12 @@
 
 namespace winnow::train {
 
-// The gradients of a net by stage (train/graph/stages.h), and the loss scales used for them: one
-// for all, or one for each stage. A net without local updates is one stage.
+// The gradients of a net by stage (part of the net with a loss of its own, train/graph/stages.h),
+// and their loss scales: one for all stages, or one for each. A net with a single loss is one
+// stage.
 class StageGradients {
  public:
-  // The scale is 1 by default. Both arguments must outlive this.
+  // The loss scale is 1 by default. Both arguments must outlive this object.
   StageGradients(const Graph& graph, const GradientLayout& layout);
 
   void set_scales(std::vector<LossScale> scales) { scales_ = std::move(scales); }
@@ -25,17 +26,17 @@ class StageGradients {
   std::vector<double> factors() const;
   double factor_of(std::size_t tensor) const { return scales_[scale_of(tensor)].factor; }
 
-  // Divides the part that a kAdd task adds by its loss scales. Only gradients are scaled;
+  // Divides the numbers that a kAdd task adds by their loss scales. Only gradients are scaled;
   // statistics are not.
   void unscale(std::span<float> written, const Task& task) const;
 
-  // Lowers the scales of the stages whose sums are not finite, if all losses are finite. Returns
-  // false if that is impossible, or if there is nothing to lower. The same on all ranks, because
-  // all have the same sums.
+  // Lowers the loss scales of the stages whose sums are not finite, if all losses are finite.
+  // Returns false if that is impossible, or if there is nothing to lower. The same on all ranks,
+  // because all have the same sums.
   bool lower(const GradientSum& sum);
   void count_clean_step();
 
-  // The gradient tensors of each stage, in layout order. The same on all ranks.
+  // Returns the gradient tensors of each stage, in layout order. The same on all ranks.
   std::vector<std::vector<std::span<float>>> of(GradientSum& sum) const;
 
  private:
@@ -43,7 +44,7 @@ class StageGradients {
 
   const Graph& graph_;
   const GradientLayout& layout_;
-  const std::vector<int> stages_;  // for each tensor of the layout
+  const std::vector<int> stages_;  // for each tensor of the gradient layout, its stage
   std::vector<LossScale> scales_{LossScale{}};
 };
 
