@@ -223,7 +223,11 @@ class KernelTimesTest : public testing::Test {
       .comm = *comm_,
       .threads = {},
       .stop = [this] { return stop_; },
-      .to = {.sentence = [this](const std::string& sentence) { said_.push_back(sentence); }}};
+      .to = {.sentence = [this](const std::string& sentence) { said_.push_back(sentence); },
+             .lines = {},
+             .flush = {},
+             .bar = {},
+             .nothing_to_finish = {}}};
 };
 
 TEST_F(KernelTimesTest, AreMeasuredOnce) {
