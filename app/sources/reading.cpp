@@ -16,7 +16,7 @@ void set_variants(const ReadingOptions& flags, pipeline::IngestOptions& options)
     throw UsageError(flags.stored.image_size.empty()
                          ? "--augment needs --image-size, the size that is stored: 224, or HxW"
                          : "--image-size " + flags.stored.image_size +
-                               " is no size; give a side in pixels, such as 224, or HxW");
+                               " is not a size; give a side in pixels, such as 224, or HxW");
   }
   if (options.variants.copies == 0) options.variants.copies = 1;
   options.variants.recipe = pipeline::parse_recipe(flags.stored.augment);

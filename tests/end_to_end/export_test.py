@@ -122,7 +122,7 @@ class Export(Case):
         out = self.folder / "out"
         link = ["export", cache, "--to", out, "--link", "symbolic"]
         self.refused(2, ["--source"], *link)
-        self.refused(2, ["no folder"], *link, "--source", self.folder / "nowhere")
+        self.refused(2, ["is not a folder"], *link, "--source", self.folder / "nowhere")
         self.refused(2, ["1 sources"], *link, "--source", root, "--source", root)
         self.refused(2, ["image-folder"], *link, "--source", root, "--as", "webdataset")
         self.refused(2, ["has pixels"], "export", self.cache_of(root, "raw", "--store", "raw"), *link[2:], "--source", root)
@@ -202,7 +202,7 @@ class Export(Case):
             said = self.ok("export", caches["original"], "--to", self.folder / f"out{i}", *args, *link)
             self.assertEqual(tree_bytes(self.folder / f"out{i}"), kept)
             self.assertEqual("'c/x.ppm'" in said.err, bool(link))
-            self.assertIn("1 input is in no tree", said.err)
+            self.assertIn("1 input is not exported", said.err)
         # The cache has no files of its own: the message says where to get them.
         self.refused(2, ["--source"], "export", caches["none"], "--to", self.folder / "x", "--as", "tree")
 

@@ -293,7 +293,7 @@ class Index(Case):
         self.refused(2, ["line 2", "7x"], "index", "delete", self.index, "--ids", self.folder / "ids")
         self.refused(2, ["dhash"], "index", "dedup", self.index, "--hash", "dhash")
         self.ok("index", "add", self.folder / "wide.index", self.sources[1], "--radius", 9)
-        self.refused(2, ["74 bits", "9 bits"], "index", "merge", self.index, self.folder / "wide.index")
+        self.refused(2, ["radius 74", "radius 9"], "index", "merge", self.index, self.folder / "wide.index")
         for ending in ("table", "names", "links"):
             damaged = self.folder / f"damaged-{ending}"
             shutil.copytree(self.index, damaged)

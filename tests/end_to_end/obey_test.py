@@ -63,7 +63,7 @@ class Obey(Case):
         self.assertEqual(removed, {
             "web/1.ppm": "gold/1.ppm", "gold/2.ppm": "gold/1.ppm", "web/2.ppm": "gold/1.ppm",
             "gold/3.ppm": "web/3.ppm", "web/4.ppm": "gold/4.ppm", "web/5.ppm": "gold/5.ppm"})
-        self.assertIn("3 judgements applied; 1 image that they name is not here", err)
+        self.assertIn("3 judgements applied; 1 image that they name is not in these data", err)
         twice, _ = self.removed("--review", review, "--review", self.said(("none", "web/3.ppm"), name="more.jsonl"))
         self.assertEqual(twice["web/3.ppm"], "gold/3.ppm")
         _, err = self.removed("--review", self.said(("keep", "web/3.ppm"), name="one.jsonl"))

@@ -255,9 +255,9 @@ class Kernels(Plan):
 
     def test_fit_into_the_limit(self):
         words = [self.cache, *self.WORDS, *QUICK, "--threads", "1", "--kernels"]
-        wide = self.plan(self.cache, *self.WORDS, "--threads", "1", "--memory-only")
+        wide = self.plan(self.cache, *self.WORDS, "--threads", "1", "--memory-only", process=True)  # which holds memory of its own only
         limit = wide["rows"][wide["best"]]["memory"]["peak_bytes"] // 2**20 + 3
-        report = self.plan(*words, "--memory-limit", f"{limit}M")
+        report = self.plan(*words, "--memory-limit", f"{limit}M", process=True)
         self.assertEqual(report["available_bytes"], limit * 2**20)
         self.assertLessEqual(report["rows"][report["best"]]["memory"]["peak_bytes"], limit * 2**20)
         self.assertLessEqual(report["kernels"]["scratch_bytes"], report["kernels"]["room_bytes"])

@@ -236,7 +236,7 @@ TEST(LocalHeads, StandOnValuesOfExactNames) {
   };
   refuses({"layer1"}, "no stage of the net can end at a value 'layer1'");
   refuses({"layer2.0.relu2", "layer1.0.relu2"}, "layer1.0.relu2 does not come after");
-  refuses({"relu", "relu"}, "relu, which does not come after");
+  refuses({"relu", "relu"}, "relu does not come after");
 }
 
 TEST(LocalHeads, AreToldInUnitsOfTheirSize) {

@@ -58,7 +58,7 @@ Flag Flag::in_mib() const {
                           text.find_first_of("xX") == std::string::npos;
     if (!has_unit) return std::string();  // a plain number: checks judge it
     const std::optional<std::uint64_t> mib = parse_mib(text);
-    if (!mib) return text + " is no size; give one as 8G, 512M or a number of MiB";
+    if (!mib) return text + " is not a size; give one as 8G, 512M or a number of MiB";
     text = std::to_string(*mib);
     return std::string();
   };
