@@ -121,7 +121,7 @@ class Walker {
     const FolderKey key{info.st_dev, info.st_ino};
     if (std::find(above_.begin(), above_.end(), key) != above_.end() ||
         ++visits_[key] > kMaxVisits) {
-      skips_.add("circular links");
+      skips_.add("links in a circle");
       return;
     }
     if (!folder.empty() && is_own(path)) {

@@ -402,7 +402,7 @@ TEST_F(ImageFolderTest, FoldersThatAllLinkToEachOtherEnd) {
   const auto source = open(LabelsFrom::kNone);
   EXPECT_GE(source->entries().size(), 12U);
   EXPECT_LE(source->entries().size(), 1200U);
-  EXPECT_THAT(source->description(), HasSubstr("circular links"));
+  EXPECT_THAT(source->description(), HasSubstr("links in a circle"));
 }
 
 TEST_F(ImageFolderTest, LinksAreFollowedAndLoopsBroken) {
