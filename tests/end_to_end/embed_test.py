@@ -159,7 +159,7 @@ class Embed(Case):
             file.write_bytes(npy(rows))
             list_.write_text("".join(f"{line}\n" for line in lines))
             self.refused(code, words, "embed", file, self.cache, "--names", list_, "--name", "bad")
-        for words, raw in ((["<i4", "numpy.save("], npy([[1]], "<i4")), (["cut short"], npy([[1, 2]])[:-1]),
+        for words, raw in ((["<i4", "numpy.save("], npy([[1]], "<i4")), (["fewer or more bytes"], npy([[1, 2]])[:-1]),
                            (["not a matrix"], npy([[1]], shape="(1,)")), (["not written by numpy"], b"nothing")):
             file.write_bytes(raw)
             self.refused(1, words, "embed", file, self.cache, "--names", list_, "--name", "bad")
@@ -244,7 +244,7 @@ class Embed(Case):
     def test_bad_use_is_refused_with_a_sentence(self):
         self.refused(2, ["--net"], "embed", self.weights, self.cache)
         self.refused(2, ["knows its net"], "embed", self.trained, self.cache, "--net", "resnet20")
-        self.refused(2, ["--names", "none"], "embed", self.trained, self.cache, "--names", "n.txt")
+        self.refused(2, ["--names", "not one"], "embed", self.trained, self.cache, "--names", "n.txt")
         self.refused(2, ["nothing at"], "embed", self.folder / "nowhere", self.cache)
         self.refused(2, ["no checkpoint step-9"], "embed", self.trained, self.cache, "--checkpoint", "step-9")
         self.refused(2, ["cannot name features"], "embed", self.trained, self.cache, "--name", "a/b")

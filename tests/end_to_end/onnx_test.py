@@ -83,7 +83,7 @@ class Onnx(Case):
         for i in range(4):
             self.write_ppm(self.folder / "more" / "train" / f"class {i}" / "0.ppm", self.image(SIDE), SIDE)
         self.ok("ingest", self.folder / "more", "--out", self.folder / "more.cache")
-        self.refused(2, ["'class 3', which", "more.cache has"], "onnx", run_folder, "--to", to, "--cache", self.folder / "more.cache")
+        self.refused(2, ["'class 3', which is in", "more.cache but not in"], "onnx", run_folder, "--to", to, "--cache", self.folder / "more.cache")
         shutil.rmtree(self.folder / "more")
         for i, name in enumerate(("class 0", "class 1b", "class 2")):
             for split in ("train", "test"):

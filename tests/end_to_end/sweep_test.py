@@ -314,7 +314,7 @@ class Sweep(Case):
         other = self.folder / "other"
         command = [str(other) if word is out else word for word in again]
         said = self.ok(*command[:-len(TRAIN)], "--estimate", *TRAIN).err
-        self.assertIn("of pairs that show one picture", said)
+        self.assertIn("of the pairs that show one picture", said)
         self.assertIn("verify:", said)
         self.assertNotIn("verify:", self.ok(*command).err)
         self.assertEqual((other / "table.csv").read_bytes(), table)
