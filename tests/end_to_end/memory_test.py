@@ -110,6 +110,12 @@ class Memory(Case):
 
 
 class Verbs(Memory):
+    def test_ranks_say_that_one_of_them_loaded(self):
+        said = self.load(ranks=2).err
+        self.assertRegex(said, r"shards: .*, loaded (in|by another rank)")
+        self.assertNotIn("there already", said)
+        self.assertIn("there already", self.load(ranks=2).err)
+
     def test_load_list_and_drop(self):
         before = {path: path.read_bytes() for path in self.cache.rglob("*") if path.is_file()}
         self.assertIn("loaded in", self.load().err)

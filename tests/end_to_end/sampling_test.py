@@ -151,7 +151,7 @@ class Sampling(Case):
         # It needs epochs that have each sample once, and lanes of at least one row.
         other = ["train", self.cache, *self.RECIPE, "--epochs", 1, "--out", self.folder / "none"]
         self.refused(2, ["--sampling balanced", "--shuffle-fraction"], *other, *partial, "--sampling", "balanced")
-        self.refused(2, ["24", "25 partitions", "--partitions"], *other, *partial[:2], "--partitions", 25)
+        self.refused(2, ["24", "partitions, 25", "--partitions"], *other, *partial[:2], "--partitions", 25)
         self.refused(2, ["--shuffle-fraction"], *other, "--shuffle-fraction", 1.5)
         self.refused(2, ["--partitions"], *other, *partial[:2], "--partitions", 0)
         self.assertFalse((self.folder / "none").exists())
