@@ -124,7 +124,7 @@ class CaffeLmdbSource final : public ListedSource {
   Expected<Payload, ReadError> read(std::size_t position) const override {
     const Record& record = records_[position];
     if (record.holds == Holds::kNoDatum) {
-      return ReadError{ReadError::Kind::kCorrupt, "is a value that is not a Datum"};
+      return ReadError{ReadError::Kind::kCorrupt, "is a value that is no Datum"};
     }
     if (record.holds == Holds::kNoPixels) {
       return ReadError{ReadError::Kind::kCorrupt,

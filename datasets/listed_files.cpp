@@ -39,7 +39,7 @@ class ListOfFilesSource final : public Source {
   Expected<Payload, ReadError> read(std::size_t position) const override {
     if (std::binary_search(outside_.begin(), outside_.end(), position)) {
       return ReadError{ReadError::Kind::kMissing,
-                       "points outside the folder of the list; move the list above its files"};
+                       "leads out of the list's folder; put the list above its files"};
     }
     return read_file_input(root_ / entries_.names()[position]);
   }
