@@ -184,7 +184,8 @@ TEST(OutOfFold, RefusesFilesThatDoNotFit) {
   EXPECT_THAT(forge("csv", header + "3,a,b,c,1\n"), AllOf(HasSubstr("'samples'"), again));
   EXPECT_THAT(forge("npy", npy_header(2, 3) + std::string(24, '\0')),
               AllOf(HasSubstr("not a matrix of 8 by 3"), again));
-  EXPECT_THAT(forge("npy", npy_header(8, 3)), AllOf(HasSubstr("fewer or more bytes than its shape needs"), again));
+  EXPECT_THAT(forge("npy", npy_header(8, 3)),
+              AllOf(HasSubstr("fewer or more bytes than its shape needs"), again));
 }
 
 TEST(OutOfFold, ProbabilitiesAreSoftmaxOrSigmoids) {
