@@ -121,11 +121,11 @@ TEST_F(ListTest, FilesThatCannotBeReadAreListed) {
                                              "(no path) none ", "empty.jpg none "));
   add("set/empty.jpg", "");
   EXPECT_EQ(source->read(1).error().kind, ReadError::Kind::kMissing);
-  EXPECT_THAT(content_of(*source, 2), HasSubstr("points outside"));
-  EXPECT_THAT(content_of(*source, 3), HasSubstr("points outside"));
+  EXPECT_THAT(content_of(*source, 2), HasSubstr("leads out of"));
+  EXPECT_THAT(content_of(*source, 3), HasSubstr("leads out of"));
   EXPECT_EQ(content_of(*source, 4), "here");
   EXPECT_EQ(content_of(*source, 5), "here");
-  EXPECT_THAT(content_of(*source, 6), HasSubstr("points outside"));
+  EXPECT_THAT(content_of(*source, 6), HasSubstr("leads out of"));
   EXPECT_EQ(source->read(7).error().kind, ReadError::Kind::kEmpty);
   EXPECT_THAT(source->description(),
               AllOf(HasSubstr("2 files are missing"),

@@ -90,7 +90,7 @@ class Onnx(Case):
                 self.write_ppm(self.folder / "more" / split / name / f"{i}.ppm", self.image(SIDE), SIDE)
         self.ok("ingest", self.folder / "more", "--out", self.folder / "dogs.cache")
         with_dogs = ["onnx", run_folder, "--to", self.folder / "other.onnx", "--cache", self.folder / "dogs.cache"]
-        self.refused(2, ["'class 1b', which", "dogs.cache has"], *with_dogs)
+        self.refused(2, ["'class 1b', which is in", "dogs.cache but not in"], *with_dogs)
         self.ok("onnx", run_folder, "--to", self.folder / "alone.onnx")  # the file names its classes itself
         self.assertEqual((self.folder / "alone.onnx").read_bytes(), content)
         config = json.loads((run_folder / "config.json").read_text())
@@ -99,7 +99,7 @@ class Onnx(Case):
         self.assertNotIn(b"class 1", (self.ok("onnx", run_folder, "--to", to), to.read_bytes())[1])
         self.ok("onnx", run_folder, "--to", to, "--cache", self.cache)
         self.assertEqual(to.read_bytes(), content)
-        self.refused(2, ["'class 1b' in place of 'class 1'"], *with_dogs)
+        self.refused(2, ["'class 1b' instead of 'class 1'"], *with_dogs)
         (run_folder / "evaluation.json").unlink()
         self.assertIn("dogs.cache is not the cache that the run was trained on", self.ok(*with_dogs).err)
         self.refused(1, ["net.onnx"], "onnx", run_folder, "--to", self.folder / "none" / "net.onnx")
