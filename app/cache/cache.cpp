@@ -119,8 +119,7 @@ void load_cache(const CacheRequest& o, Session& session) {
   MemoryOptions flags = o.machines;
   flags.folder = o.memory;
   const pipeline::PlacedShards placed = load_shards(o.cache, flags, session);
-  say(session, fmt::format("{}; they stay in {} until winnow cache drop {}",
-                           in_words(*placed.copy, is_loaded(placed, session.comm)),
+  say(session, fmt::format("{}; they stay in {} until winnow cache drop {}", in_words(placed),
                            o.memory.string(), o.cache));
 }
 

@@ -3,7 +3,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <array>
 #include <cstdint>
 
 #include "app/words.h"
@@ -12,21 +11,16 @@ namespace winnow::app {
 
 namespace fs = std::filesystem;
 
-std::string in_words(const pipeline::ShardCopy& copy, bool by_this_call) {
+std::string in_words(const pipeline::PlacedShards& placed) {
+  const pipeline::ShardCopy& copy = *placed.copy;
   const std::string size = in_bytes(copy.bytes());
   if (copy.joined()) {
     return "shards: " + size +
-           (by_this_call ? ", loaded by another rank" : ", which were there already");
+           (placed.copied ? ", loaded by another rank" : ", which were there already");
   }
   return fmt::format("shards: {}, loaded in {} ({}/s)", size, in_seconds(copy.seconds()),
                      in_bytes(static_cast<std::uint64_t>(static_cast<double>(copy.bytes()) /
                                                          std::max(copy.seconds(), 1e-9))));
-}
-
-bool is_loaded(const pipeline::PlacedShards& placed, comm::Communicator& comm) {
-  std::array<std::uint64_t, 1> copies{placed.copy && !placed.copy->joined() ? 1U : 0U};
-  comm.all_reduce(copies);
-  return copies[0] > 0;
 }
 
 namespace {
@@ -73,10 +67,8 @@ pipeline::PlacedShards place_shards(const fs::path& cache, const MemoryOptions& 
   pipeline::PlacedShards placed =
       pipeline::place_shards(cache, options_of(flags, session), session.comm);
   say_given(placed, session);
-  const bool loaded = is_loaded(placed, session.comm);
   if (placed.copy) {
-    say(session,
-        fmt::format("{}, in {}", in_words(*placed.copy, loaded), placed.copy->folder().string()));
+    say(session, fmt::format("{}, in {}", in_words(placed), placed.copy->folder().string()));
   }
   return placed;
 }

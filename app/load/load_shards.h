@@ -5,19 +5,13 @@
 #include <string>
 
 #include "app/session.h"
-#include "common/comm/communicator.h"
-#include "pipeline/copies/shard_copy.h"
 #include "pipeline/load/place_shards.h"
 
 namespace winnow::app {
 
 // Says how shards came into memory: "shards: 12 GiB, loaded in 30 s (400 MiB/s)", loaded by another
-// rank, or there already.
-// by_this_call  Whether any rank copied them in this call, see is_loaded().
-std::string in_words(const pipeline::ShardCopy& copy, bool by_this_call);
-
-// Whether any rank copied shards into memory in this call. Collective.
-bool is_loaded(const pipeline::PlacedShards& placed, comm::Communicator& comm);
+// rank, or there already. `placed` has a copy.
+std::string in_words(const pipeline::PlacedShards& placed);
 
 // Options for reading shards from a copy in memory, and for which part of them each machine holds.
 struct MemoryOptions {

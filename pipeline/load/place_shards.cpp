@@ -92,6 +92,13 @@ bool wants_copy(const fs::path& cache, const PlaceOptions& options) {
   return false;
 }
 
+// Sets `copied`. Collective.
+void agree_on_copied(PlacedShards& placed, comm::Communicator& comm) {
+  std::array<std::uint64_t, 1> copies{placed.copy && !placed.copy->joined() ? 1U : 0U};
+  comm.all_reduce(copies);
+  placed.copied = copies[0] > 0;
+}
+
 // For the case that each rank has the cache and wants a copy.
 PlacedShards copy_shards(const fs::path& cache, const PlaceOptions& options,
                          comm::Communicator& comm) {
@@ -101,6 +108,7 @@ PlacedShards copy_shards(const fs::path& cache, const PlaceOptions& options,
     placed.copy = ShardCopy::get(cache, copy_of(options.copy, placed.placement, comm.rank()));
     placed.placement.shards_at = placed.copy->folder();
   });
+  agree_on_copied(placed, comm);
   return placed;
 }
 
@@ -129,6 +137,7 @@ PlacedShards share_shards(const fs::path& cache, const PlaceOptions& options, bo
   placed.placement.files_at = std::move(copy.files_at);
   if (copy.copy) placed.placement.shards_at = copy.copy->folder();
   placed.copy = std::move(copy.copy);
+  agree_on_copied(placed, comm);
   return placed;
 }
 

@@ -44,6 +44,9 @@ struct PlaceOptions {
 
 struct PlacedShards {
   std::optional<ShardCopy> copy;  // copy in memory; nullopt: shards are read from the cache itself
+  // Whether any rank copied shards into memory in this call; false: all copies existed, or none is
+  // used. Equal on all ranks.
+  bool copied = false;
   Placement placement;
   std::uint64_t given_bytes = 0;  // bytes sent between machines, all machines together
   double giving_seconds = 0;
