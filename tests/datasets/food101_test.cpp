@@ -61,7 +61,7 @@ TEST_F(Food101Test, NoFileOutsideIsRead) {
   add("meta/test.txt", "../../../etc/x\n../images/waffles/7\n");
   fs::remove(folder_ / "meta/train.txt");
   const auto source = open_source(folder_.path(), {});
-  EXPECT_THAT(content_of(*source, 0), HasSubstr("points outside"));
+  EXPECT_THAT(content_of(*source, 0), HasSubstr("leads out of the list"));
 }
 
 TEST_F(Food101Test, OtherFoldersAreNotTaken) {
