@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import re
 import shutil
 import signal
 import subprocess
@@ -226,6 +227,17 @@ class ClusterTest(HostsCase):
         self.assertEqual([row["schedule"] for row in rows], ["ring", "auto: multicolor", "MPI_Allreduce"])
         self.assertEqual([row["wrong"] for row in rows], [0, 0, 0])
 
+    def test_hosts_are_held_to_a_share_of_a_core(self):
+        quotas = "cat /sys/fs/cgroup/cpu/wx$PPID-*/cpu.cfs_quota_us /sys/fs/cgroup/wx$PPID-*/cpu.max 2> /dev/null"
+        done = self.hosts("--cores", "0.5", 2, "1gbit", "bash", "-c", f"hosts_mpirun cat /proc/self/cgroup && {quotas} || true")
+        if done.returncode and "cgroup" in done.stderr:
+            self.skipTest(f"no control groups can be made here: {done.stderr.strip()}")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        groups = set(re.findall(r"/(wx\d+-\d)$", done.stdout, re.MULTILINE))
+        self.assertEqual({group.split("-")[1] for group in groups}, {"1", "2"}, done.stdout)
+        self.assertEqual(re.findall(r"^10000\b", done.stdout, re.MULTILINE), ["10000"] * 2)  # us of a period of 20 ms
+        self.assertEqual([path for group in groups for path in pathlib.Path("/sys/fs/cgroup").glob(f"**/{group}")], [])
+
     def test_nothing_is_left_of_hosts_that_are_stopped(self):
         for number in (signal.SIGTERM, signal.SIGINT):
             hosts = subprocess.Popen([HOSTS, "2", "1gbit", "cat"], stdin=subprocess.PIPE)
@@ -237,7 +249,7 @@ class ClusterTest(HostsCase):
             self.assertEqual(namespaces(hosts), [])
 
     def test_what_makes_no_sense_is_refused(self):
-        for words in (["0", "1gbit", "true"], ["2", "1gbit"], ["--rails", "x", "2", "1gbit", "true"], ["--cables", "2", "2", "1gbit", "true"]):
+        for words in (["0", "1gbit", "true"], ["2", "1gbit"], ["--rails", "x", "2", "1gbit", "true"], ["--rails", "0.5", "2", "1gbit", "true"], ["--cables", "2", "2", "1gbit", "true"]):
             refused = self.hosts(*words)
             self.assertEqual(refused.returncode, 2, words)
             self.assertIn("usage: hosts", refused.stderr)
