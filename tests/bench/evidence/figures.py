@@ -28,11 +28,13 @@ import statistics
 
 import student
 
-MARK = re.compile(r"<!-- is: ([^;]+); ([^;]+); (.+?) -->(.*?)<!-- \. -->", re.S)
+# What stands before a mark's end, which may be broken over lines as any text.
+MARKED = r"((?:(?!<!--).)*)<!--\s+\.\s+-->"
+MARK = re.compile(r"<!-- is: ([^;]+); ([^;]+); (.+?) -->" + MARKED, re.S)
 RANGES = {"difference": ("difference", "least", "most"), "beside_all": ("beside_all", "all_least", "all_most"),
           "beside_control": ("beside_control", "control_least", "control_most")}  # fmt: skip
 P_OF = {"difference": "p", "beside_control": "p_control"}
-GIVEN = re.compile(r"<!-- given -->.*?<!-- \. -->", re.S)
+GIVEN = re.compile("<!-- given -->" + MARKED, re.S)
 GIVEN_HERE = re.compile(r"^<!-- given: (.*) -->$", re.M)
 OPERATORS = {ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv}
 # What is set and not measured, or says what is done elsewhere, has no table.

@@ -4,6 +4,7 @@ import csv
 import json
 import pathlib
 import random
+import re
 import shutil
 import subprocess
 import sys
@@ -110,6 +111,11 @@ class Pages(Case):
         done = self.pages("--check")
         self.assertEqual(done.returncode, 1)
         self.assertIn("page.md says something else than its tables", done.stderr)
+
+    def test_the_end_of_a_mark_may_be_broken_over_lines(self):
+        text = self.filled("<!-- given: 12 % -->\n\nIt gained <!-- is: sweep/arms.csv; one; top1 -->9.00<!--\n. --> per cent, 12 % of\n"
+                           "them, at <!-- is: sweep/arms.csv; one; top1 -->9.00<!-- . -->.\n")  # fmt: skip
+        self.assertEqual(re.sub(r"<!--[^>]*-->", "", text), "\n\nIt gained 61.00 per cent, 12 % of\nthem, at 61.00.\n")
 
     def test_a_figure_without_a_name_is_found(self):
         given = "<!-- given: 0.05, 25 % -->\n\n"
