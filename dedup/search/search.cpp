@@ -317,13 +317,14 @@ std::vector<Neighbour> neighbours_of(std::span<const std::uint64_t> code, const 
 
 SelfCheck check_edges(const CodeColumn& codes, std::span<const std::uint32_t> rows, int radius,
                       std::span<const Edge> edges, std::uint64_t queries, std::uint64_t seed) {
-  SelfCheck check;
-  if (rows.empty()) return check;
+  SelfCheck check{.queries = std::min<std::uint64_t>(queries, rows.size())};
   CounterRng rng(seed, 0, 0, RandomUse::kTest);
-  std::vector<std::uint32_t> checked;  // the first rows of the drawn codes
+  std::vector<std::uint32_t> order(rows.begin(), rows.end());  // shuffled as far as it is used
+  std::vector<std::uint32_t> checked;                          // the first rows of the drawn codes
   std::vector<Edge> want;
-  for (check.queries = 0; check.queries < queries; ++check.queries) {
-    const std::uint32_t drawn = rows[rng.below(static_cast<std::uint32_t>(rows.size()))];
+  for (std::size_t i = 0; i < check.queries; ++i) {
+    std::swap(order[i], order[i + rng.below(static_cast<std::uint32_t>(order.size() - i))]);
+    const std::uint32_t drawn = order[i];
     // Equal codes are represented by their first row.
     std::map<std::vector<std::uint64_t>, std::uint32_t> first_rows;
     const auto near = neighbours_of(codes.code(drawn), codes, rows, radius);

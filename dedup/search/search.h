@@ -123,8 +123,9 @@ struct SelfCheck {
   std::vector<Edge> wrong;    // edges of edges_within() that plain comparison does not find
 };
 
-// Checks the edges of edges_within() for `queries` random rows, drawn by `seed`. Compares each of
-// these with every row, bit by bit, with none of the code that found the edges.
+// Checks the edges of edges_within() for `queries` random rows, drawn by `seed` without
+// replacement; for all rows if there are fewer. Compares each of these with every row, bit by bit,
+// with none of the code that found the edges.
 SelfCheck check_edges(const CodeColumn& codes, std::span<const std::uint32_t> rows, int radius,
                       std::span<const Edge> edges, std::uint64_t queries, std::uint64_t seed);
 

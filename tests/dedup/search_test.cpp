@@ -363,7 +363,8 @@ TEST(CheckEdges, SeesWhatIsMissingAndWhatIsWrong) {
   bad.erase(bad.begin() + static_cast<std::ptrdiff_t>(bad.size() / 2));
   const Edge first = bad.front();
   ++bad.front().distance;
-  const SelfCheck check = check_edges(codes, rows, 3, bad, 5000, 1);  // the sample covers all rows
+  const SelfCheck check = check_edges(codes, rows, 3, bad, 5000, 1);  // more than there are
+  EXPECT_EQ(check.queries, 500U);
   EXPECT_THAT(check.missing, testing::UnorderedElementsAre(first, lost));
   EXPECT_THAT(check.wrong, testing::ElementsAre(bad.front()));
   EXPECT_EQ(check_edges(codes, {}, 3, {}, 10, 1).queries, 0U);
