@@ -153,18 +153,11 @@ ServedPage without_inline(std::string html) {
 
 std::vector<dedup::Judgement> parse_judgements(std::string_view body) {
   const JsonReader json(body, {.name = "the request", .remedy = "load the page again"});
-  std::string lines = dedup::review_header();
   const std::vector<JsonReader> items =
       json.json().is_array() ? json.items() : std::vector<JsonReader>{json};
-  for (const JsonReader& item : items) {
-    // Accepts nothing else from a page.
-    if (!item.has(dedup::member_of(dedup::About::kImage))) item.at("verdict");
-    lines += item.dump() + "\n";
-  }
-  dedup::Review review = dedup::parse_review(lines, "the request");
-  if (review.sample)
-    json.fail("must not contain a line \"sample\", which only winnow review writes");
-  return std::move(review.judgements);
+  std::vector<dedup::Judgement> judgements;
+  for (const JsonReader& item : items) judgements.push_back(dedup::parse_judgement(item));
+  return judgements;
 }
 
 ReviewSite::ReviewSite(Parts parts)

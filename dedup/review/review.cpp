@@ -61,22 +61,6 @@ JsonReader reader_of(std::string_view line, const std::string& file, std::uint64
            .remedy = "remove the line from the file"}};
 }
 
-Judgement parse_judgement(const JsonReader& json, std::uint64_t line) {
-  const About about = json.has(member_of(About::kImage)) ? About::kImage : About::kDuplicates;
-  const JsonReader member = json.at(member_of(about));
-  const std::optional<Verdict> verdict = parse_verdict(about, member.text());
-  if (!verdict) member.fail("is none of " + verdict_names(about));
-  Judgement judgement{.verdict = *verdict, .images = {}, .line = line, .about = about};
-  const JsonReader images = json.at("images");
-  for (const JsonReader& image : images.items()) judgement.images.push_back(parse_image(image));
-  const std::string fault = fault_of(about, *verdict, judgement.images);
-  if (!fault.empty()) images.fail(fault);
-  if (const auto names = json.find("names")) {
-    for (const std::string& text : names->texts()) judgement.names.push_back(from_utf8(text));
-  }
-  return judgement;
-}
-
 std::string one_of(const JsonReader& json, const auto& words) {
   std::string text = json.text();
   if (std::ranges::find(words, text) == std::end(words)) json.fail("is not a known word");
@@ -114,15 +98,21 @@ PairSample parse_sample(const JsonReader& json) {
   return sample;
 }
 
-void parse_line(const JsonReader& json, std::uint64_t line, Review& review) {
+// Refuses a line or request that says several things at once.
+void check_kinds(const JsonReader& json) {
   const auto says = [&](std::string_view member) { return json.has(member) ? 1 : 0; };
   if (says("sample") + says(member_of(About::kDuplicates)) + says(member_of(About::kImage)) > 1) {
-    json.fail("has several kinds of content; each line must have one");
+    json.fail("has several kinds of content; only one is allowed");
   }
+}
+
+void parse_line(const JsonReader& json, std::uint64_t line, Review& review) {
   if (const auto sample = json.find("sample")) {
+    check_kinds(json);
     review.sample = parse_sample(*sample);
   } else {
-    review.judgements.push_back(parse_judgement(json, line));
+    review.judgements.push_back(parse_judgement(json));
+    review.judgements.back().line = line;
   }
 }
 
@@ -164,6 +154,23 @@ std::string verdict_names(About about) {
     names += row.name;
   }
   return names;
+}
+
+Judgement parse_judgement(const JsonReader& json) {
+  check_kinds(json);
+  const About about = json.has(member_of(About::kImage)) ? About::kImage : About::kDuplicates;
+  const JsonReader member = json.at(member_of(about));
+  const std::optional<Verdict> verdict = parse_verdict(about, member.text());
+  if (!verdict) member.fail("is none of " + verdict_names(about));
+  Judgement judgement{.verdict = *verdict, .images = {}, .about = about};
+  const JsonReader images = json.at("images");
+  for (const JsonReader& image : images.items()) judgement.images.push_back(parse_image(image));
+  const std::string fault = fault_of(about, *verdict, judgement.images);
+  if (!fault.empty()) images.fail(fault);
+  if (const auto names = json.find("names")) {
+    for (const std::string& text : names->texts()) judgement.names.push_back(from_utf8(text));
+  }
+  return judgement;
 }
 
 Review parse_review(std::string_view text, const std::string& file) {

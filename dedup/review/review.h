@@ -11,6 +11,10 @@
 
 #include "common/checksum.h"
 
+namespace winnow {
+class JsonReader;
+}
+
 namespace winnow::dedup {
 
 // A review: what people decided about images, which are identified by the hashes of their files
@@ -88,6 +92,10 @@ struct Review {
   Hash128 digest;
   bool cut_off = false;  // whether an incomplete last line was ignored
 };
+
+// Parses one judgement, as a line of a review file has it; its `line` is 0. Throws FormatError that
+// names what the reader reads, for an invalid judgement.
+Judgement parse_judgement(const JsonReader& json);
 
 // Parses the text of a review file, strictly. Throws FormatError, naming `file` and line, for an
 // invalid judgement and for a missing first line (review_header()).

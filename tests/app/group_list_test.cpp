@@ -235,8 +235,17 @@ TEST(Judgements, OfABodyAreOneOrAList) {
   const auto named = parse_judgements(
       R"([{"verdict":"unsure","images":["000102030405060708090a0b0c0d0e0f"],"names":["a\nb"]}])");
   EXPECT_THAT(named.at(0).names, ElementsAre("a\nb"));
-  for (const std::string body : {"", "{}", "[[]]", "null", "{\"sample\":{}}", "[1]", "x"}) {
-    EXPECT_THROW(parse_judgements(body), FormatError) << body;
+  for (const std::string body :
+       {"", "{}", "[[]]", "null", "{\"sample\":{}}", "[1]", "x",
+        R"([{"sample":{},"verdict":"keep","images":["000102030405060708090a0b0c0d0e0f"]}])"}) {
+    try {
+      parse_judgements(body);
+      FAIL() << body << " was taken";
+    } catch (const FormatError& error) {
+      EXPECT_THAT(error.what(), testing::AllOf(testing::HasSubstr("the request"),
+                                               testing::HasSubstr("load the page again"),
+                                               testing::Not(testing::HasSubstr("line"))));
+    }
   }
 }
 
