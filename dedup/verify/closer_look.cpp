@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
+#include <memory>
 #include <type_traits>
 #include <unordered_set>
 #include <utility>
@@ -94,8 +95,7 @@ class Pictures {
     Last& last = last_.local();
     if (last.row != pair.row_a || last.pixels != of_a) {
       const auto picture = source_(pair.row_a, of_a);
-      last.picture.reset();
-      if (picture) last.picture.emplace(*picture);
+      last.picture = picture ? std::make_unique<Compared>(*picture) : nullptr;
       last.row = pair.row_a;
       last.pixels = of_a;
     }
@@ -118,7 +118,7 @@ class Pictures {
   struct Last {
     std::optional<std::uint32_t> row;
     int pixels = 0;
-    std::optional<Compared> picture;
+    std::unique_ptr<Compared> picture;
   };
   decltype(CloserSource::gray) source_;
   int pixels_;
