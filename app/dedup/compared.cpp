@@ -47,7 +47,7 @@ void tell_verified(const Session& session, const Verified& what, const std::stri
             "place): {}",
             count_of(what.look_alikes, "pair looks", "pairs look"),
             what.look_alikes == 1 ? "is" : "are",
-            what.is_answer ? "left out" : "nothing is removed for that (--list-look-alikes)"));
+            what.is_answer ? "left out" : "nothing is removed for that (--list-look-alikes FILE)"));
   }
   say(session, fmt::format("verify: {} compared: {} the same picture; rejected although their {} "
                            "codes are near: {}",

@@ -142,7 +142,7 @@ dedup::Options checked(const DedupRequest& o) {
   }
   if (deciding.flags.policy.drop_issues.empty() && !o.lists.issues.empty()) {
     throw UsageError(
-        "--list-issues lists what --drop-issues removes; say which issues, as in "
+        "--list-issues FILE lists what --drop-issues removes; say which issues, as in "
         "--drop-issues blurry,dark, or use winnow info --issues");
   }
   if (!deciding.splits.empty() && is_data_set(o.cache)) {

@@ -106,8 +106,8 @@ void tell_issues(const Session& session, const Deduplicated& what, bool refused)
     words += fmt::format("{}{} {}", words.empty() ? "" : ", ",
                          grouped(counts[static_cast<std::size_t>(row.issue)]), row.name);
   }
-  say(session,
-      fmt::format("issues: {} {}removed (see --list-issues)", words, refused ? "would be " : ""));
+  say(session, fmt::format("issues: {} {}removed (see --list-issues FILE)", words,
+                           refused ? "would be " : ""));
 }
 
 void tell(const Session& session, const Deduplicated& what, bool refused) {
@@ -141,7 +141,7 @@ void tell(const Session& session, const Deduplicated& what, bool refused) {
   if (result.chains > 0) {
     const bool are_stars = dedup::group_kind(what.options) == dedup::GroupKind::kStars;
     say(session,
-        fmt::format("{}: some of their images {} (see --list-groups{})",
+        fmt::format("{}: some of their images {} (see --list-groups FILE{})",
                     count_of(result.chains, "group is a chain", "groups are chains"),
                     what.options.matching.verified ? "match others of the group, but not all"
                                                    : "are further apart than the threshold",
@@ -149,9 +149,10 @@ void tell(const Session& session, const Deduplicated& what, bool refused) {
                               : ", and --groups stars"));
   }
   if (result.low_quality > 0) {
-    say(session, fmt::format("{} too little detail to match and {} not compared (see --list-blank)",
-                             count_of(result.low_quality, "image has", "images have"),
-                             result.low_quality == 1 ? "was" : "were"));
+    say(session,
+        fmt::format("{} too little detail to match and {} not compared (see --list-blank FILE)",
+                    count_of(result.low_quality, "image has", "images have"),
+                    result.low_quality == 1 ? "was" : "were"));
   }
   tell_issues(session, what, refused);
   report_constraints(session, what.options, result);

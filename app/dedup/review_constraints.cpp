@@ -20,7 +20,7 @@ void check_globs(const Session& session, const dedup::Precedence& precedence) {
     if (glob.images > 0) continue;
     throw UsageError("no image matches --protect '" + glob.text +
                      "', so it would protect nothing; names are those of winnow dedup "
-                     "--list-groups, and ** stands for any folders");
+                     "--list-groups FILE, and ** stands for any folders");
   }
 }
 

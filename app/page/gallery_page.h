@@ -64,7 +64,7 @@ struct GalleryFrame {
   std::string sections = {};         // HTML: sections before the groups, made by section()
   bool counts = true;  // whether tables of groups, leaks, classes and folders are shown
   // HTML: where users find the groups that the page leaves out.
-  std::string listed = "All are listed by <code>--list-groups</code>.";
+  std::string listed = "All are listed by <code>--list-groups FILE</code>.";
 };
 
 // Words for what happened to an image, such as "left out", by the name of the rule that decided it,
