@@ -45,7 +45,8 @@ ColumnNames columns_for(KeepPolicy policy, const std::string& codes);
 // How to resolve a leak: a picture that is in several of train, val and test.
 enum class LeakAction {
   kDrop,  // the picture stays in the first of its splits by SplitOrder, and leaves the others
-  kMove,  // all its samples move to the split that has most of them (on a tie, the first)
+  // All its samples move to the split that has most of them; on a tie, to the first by SplitOrder.
+  kMove,
 };
 LeakAction parse_leak_action(std::string_view name);  // drop, move; UsageError
 std::string_view leak_action_name(LeakAction action) noexcept;
