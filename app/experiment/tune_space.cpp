@@ -125,7 +125,7 @@ AxisWords parse_axis(std::string_view flag, std::string_view words) {
     return out;
   }
   std::ranges::sort(numbers);
-  numbers.erase(std::ranges::unique(numbers).begin(), numbers.end());
+  numbers.erase(std::unique(numbers.begin(), numbers.end()), numbers.end());
   out.axis.values = std::move(numbers);
   return out;
 }

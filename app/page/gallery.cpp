@@ -233,8 +233,7 @@ GalleryGroup describe_group(const GalleryInput& input, const GroupFacts& facts,
     group.folders.push_back(folder_of(group.members.back().name));
   }
   std::ranges::sort(group.folders);
-  const auto repeated = std::ranges::unique(group.folders);
-  group.folders.erase(repeated.begin(), repeated.end());
+  group.folders.erase(std::unique(group.folders.begin(), group.folders.end()), group.folders.end());
   if (group.folders.size() > kMostFolders) group.folders.resize(kMostFolders);
   return group;
 }

@@ -110,8 +110,7 @@ dedup::Ragged<Hash128> GroupList::images() const {
       of_group.push_back(input_.table.file_hashes[row]);
     }
     std::ranges::sort(of_group);
-    const auto repeated = std::ranges::unique(of_group);
-    of_group.erase(repeated.begin(), repeated.end());
+    of_group.erase(std::unique(of_group.begin(), of_group.end()), of_group.end());
     images.push_back(of_group);
   }
   return images;
@@ -140,8 +139,8 @@ const GroupList::Folders& GroupList::read_folders() const {
     for (auto& places_of_group : of_group) {
       for (std::uint32_t& place : places_of_group) place = sorted_place[place];
       std::ranges::sort(places_of_group);
-      const auto repeated = std::ranges::unique(places_of_group);
-      places_of_group.erase(repeated.begin(), repeated.end());
+      places_of_group.erase(std::unique(places_of_group.begin(), places_of_group.end()),
+                            places_of_group.end());
       folders.of_group.push_back(places_of_group);
       ++sets[places_of_group];
     }

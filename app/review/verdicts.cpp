@@ -24,8 +24,7 @@ std::vector<std::uint32_t> Verdicts::groups_about(const std::vector<Hash128>& im
     for (; at != groups_of_.end() && at->first == image; ++at) groups.push_back(at->second);
   }
   std::ranges::sort(groups);
-  const auto repeated = std::ranges::unique(groups);
-  groups.erase(repeated.begin(), repeated.end());
+  groups.erase(std::unique(groups.begin(), groups.end()), groups.end());
   std::erase_if(groups, [&](std::uint32_t group) {
     return !std::ranges::includes(images_[group], images) &&
            !std::ranges::includes(images, images_[group]);

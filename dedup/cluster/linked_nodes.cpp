@@ -17,8 +17,7 @@ LinkedNodes::LinkedNodes(const Components& same, std::span<const Edge> edges)
     links.emplace_back(b, a);
   }
   std::ranges::sort(links);
-  const auto twice = std::ranges::unique(links);
-  links.erase(twice.begin(), twice.end());
+  links.erase(std::unique(links.begin(), links.end()), links.end());
   linked_.reserve(links.size());
   for (const auto& [from, to] : links) {
     linked_.push_back(to);
@@ -31,8 +30,7 @@ bool LinkedNodes::are_all_linked(std::span<const std::uint32_t> rows) const {
   std::vector<std::uint32_t> nodes;
   for (const std::uint32_t row : rows) nodes.push_back(node_of_[row]);
   std::ranges::sort(nodes);
-  const auto twice = std::ranges::unique(nodes);
-  nodes.erase(twice.begin(), twice.end());
+  nodes.erase(std::unique(nodes.begin(), nodes.end()), nodes.end());
   return std::ranges::all_of(nodes, [&](std::uint32_t node) {
     const std::span<const std::uint32_t> linked = linked_to(node);
     auto next = linked.begin();

@@ -21,7 +21,7 @@ std::string short_text(double number) {
 template <class T>
 std::vector<T> sorted_once(std::vector<T> values) {
   std::ranges::sort(values);
-  values.erase(std::ranges::unique(values).begin(), values.end());
+  values.erase(std::unique(values.begin(), values.end()), values.end());
   return values;
 }
 

@@ -7,7 +7,6 @@
 #include <iterator>
 #include <limits>
 #include <optional>
-#include <ranges>
 #include <utility>
 
 #include "common/error.h"
@@ -106,7 +105,7 @@ bool is_padded(std::span<const ThumbnailBlock> blocks, ThumbnailSize size) {
   const std::size_t pixels =
       static_cast<std::size_t>(size.width_px) * static_cast<std::size_t>(size.height_px);
   const std::size_t in_last = pixels - (blocks.size() - 1) * sizeof(ThumbnailBlock);
-  return std::ranges::all_of(blocks.back() | std::views::drop(in_last),
+  return std::ranges::all_of(std::span(blocks.back()).subspan(in_last),
                              [](std::uint8_t x) { return x == 0; });
 }
 

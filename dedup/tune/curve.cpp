@@ -398,9 +398,9 @@ class NearestLabelled {
   // compared.
   double label_errors(const ShownPairs& shown) {
     leave_nearest();
-    const auto begin_alike = std::ranges::partition(pairs_, [&](const Edge& edge) {
-                               return class_of_row_[edge.a] != class_of_row_[edge.b];
-                             }).begin();
+    const auto begin_alike = std::partition(pairs_.begin(), pairs_.end(), [&](const Edge& edge) {
+      return class_of_row_[edge.a] != class_of_row_[edge.b];
+    });
     const double differ = count_shown({pairs_.begin(), begin_alike}, shown);
     if (differ == 0) return 0;
     const double alike = count_shown({begin_alike, pairs_.end()}, shown);

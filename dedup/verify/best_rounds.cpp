@@ -160,7 +160,7 @@ class Rounds {
       all.push_back(std::move(asked));
     }
     std::ranges::sort(pairs);
-    pairs.erase(std::ranges::unique(pairs).begin(), pairs.end());
+    pairs.erase(std::unique(pairs.begin(), pairs.end()), pairs.end());
     compare(pairs);
     for (const Asked& asked : all) {
       PictureComparison& told = *told_[asked.about.pair];

@@ -31,7 +31,7 @@ Chroma chroma_at(const Image& image, double x, double y) {
   };
   const auto [left, right] = place(x, image.width_px);
   const auto [top, below] = place(y, image.height_px);
-  const auto value = [&](int down, int across, int channel) {
+  const auto value = [&, top = top, left = left](int down, int across, int channel) {
     const std::size_t row = static_cast<std::size_t>(std::min(top + down, image.height_px - 1));
     const std::size_t column =
         static_cast<std::size_t>(std::min(left + across, image.width_px - 1));

@@ -55,8 +55,7 @@ std::vector<char> are_of_families(std::span<const AlikePair> pairs) {
   }
   for (Numbers& numbers : alike) {
     std::ranges::sort(numbers);
-    const auto twice = std::ranges::unique(numbers);
-    numbers.erase(twice.begin(), twice.end());
+    numbers.erase(std::unique(numbers.begin(), numbers.end()), numbers.end());
   }
   std::vector<char> of_family;
   for (const AlikePair& pair : pairs) {
@@ -82,8 +81,8 @@ std::vector<std::uint32_t> count_look_alikes(std::span<const AlikePair> pairs,
   std::vector<std::uint32_t> counts;
   for (Numbers& numbers : others) {
     std::ranges::sort(numbers);
-    const auto twice = std::ranges::unique(numbers);
-    counts.push_back(static_cast<std::uint32_t>(twice.begin() - numbers.begin()));
+    const auto end = std::unique(numbers.begin(), numbers.end());
+    counts.push_back(static_cast<std::uint32_t>(end - numbers.begin()));
   }
   return counts;
 }
