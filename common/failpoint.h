@@ -25,7 +25,7 @@
 //   lmdb.create .commit .sync                 a shard
 //   fs.type                                   whether a file system is on a network; if .before
 //                                             fails, it counts as one
-//   load.record                               a loaded sample; FILE is its id
+//   load.record .decode                       a loaded sample; FILE is its id
 //   mpi.send .receive .collective             FILE is the peer, "rank-3", or "all" for a collective
 //   node.reduce_scatter .all_gather           a piece for the peer with that number on this
 //                                             machine, or for all; only .before

@@ -87,23 +87,30 @@ RecordView received_record(BytesView pack, SampleId id) {
   return found.record;
 }
 
-// Writes the pixels of one sample and returns its record. The record's views live as long as the
-// cache and `pack` (if there is one).
-RecordView load_sample(const Cache& cache, DecodeSettings settings, const Request& request,
-                       BytesView pack, const LoadOptions& options, std::span<std::uint8_t> out) {
+// Returns the record of one sample. Its views live as long as the cache and `pack` (if there is
+// one).
+RecordView find_sample(const Cache& cache, const Request& request, BytesView pack,
+                       std::uint64_t seed) {
   if (failpoint::enabled && fault_before("load.record", std::to_string(request.id))) {
     throw_errno("cannot load sample " + std::to_string(request.id));
   }
-  const RecordView record = pack.empty()
-                                ? cache.record(request.id, variant_of(request, options.seed))
-                                : received_record(pack, request.id);
+  return pack.empty() ? cache.record(request.id, variant_of(request, seed))
+                      : received_record(pack, request.id);
+}
+
+// Writes the pixels of one sample.
+void decode_sample(const Cache& cache, DecodeSettings settings, const Request& request,
+                   const RecordView& record, const LoadOptions& options,
+                   std::span<std::uint8_t> out) {
+  if (failpoint::enabled && fault_before("load.decode", std::to_string(request.id))) {
+    throw_errno("cannot decode sample " + std::to_string(request.id));
+  }
   const AugmentKey key{options.seed, request.epoch, request.id};
   if (record.coding == Coding::kRaw) {
     const std::ptrdiff_t row_bytes = std::ptrdiff_t{record.width_px} * record.channels;
-    augment({reinterpret_cast<const std::uint8_t*>(record.payload.data()), record.height_px,
-             record.width_px, record.channels, row_bytes},
-            options.recipe, options.geometry, key, out, options.data.levels);
-    return record;
+    return augment({reinterpret_cast<const std::uint8_t*>(record.payload.data()), record.height_px,
+                    record.width_px, record.channels, row_bytes},
+                   options.recipe, options.geometry, key, out, options.data.levels);
   }
   // A picture larger than recorded is not the one that was stored.
   settings.max_pixels =
@@ -113,13 +120,12 @@ RecordView load_sample(const Cache& cache, DecodeSettings settings, const Reques
       return Crop{*crop_of(options.recipe, whole.height_px, whole.width_px, key)};
     });
     if (!crop) throw_unusable<Error>(cache, request.id, crop.error().detail);
-    augment_crop((*crop).view(), options.recipe, options.geometry, key, out, options.data.levels);
-    return record;
+    return augment_crop((*crop).view(), options.recipe, options.geometry, key, out,
+                        options.data.levels);
   }
   const auto image = decode(record.payload, settings);
   if (!image) throw_unusable<Error>(cache, request.id, image.error().detail);
   augment((*image).view(), options.recipe, options.geometry, key, out, options.data.levels);
-  return record;
 }
 
 // Mixes each sample with the one before it. The pixels of the partner, if any, follow those of the
@@ -146,12 +152,12 @@ void check_mixing(const std::vector<Request>& requests) {
   }
 }
 
-// Resizes the batch to `count` samples, with space for the pixels of `loaded`.
-void reset(Batch& batch, const Geometry& geometry, std::size_t count, std::size_t loaded) {
+// Resizes the batch to `count` samples, with space for `pixels` bytes of pixels.
+void reset(Batch& batch, const Geometry& geometry, std::size_t count, std::size_t pixels) {
   batch.height_px = geometry.height_px;
   batch.width_px = geometry.width_px;
   batch.channels = geometry.channels;
-  batch.pixels.resize(loaded * sample_bytes(geometry));
+  batch.pixels.resize(pixels);
   batch.ids.assign(count, kNoSample);
   batch.weights.assign(count, 0);
   batch.groups.assign(count, 0);
@@ -214,9 +220,9 @@ std::optional<Batch> prepare(const Cache& cache, const Planned& planned, const L
       count > 0 ? mix_of(options.recipe, options.geometry, options.seed, number) : std::nullopt;
   if (batch.mix) check_mixing(requests);
   const std::size_t loaded = batch.mix ? requests.size() : count;
-  reset(batch, options.geometry, count, loaded);
-
-  const std::size_t bytes = sample_bytes(options.geometry);
+  const bool has_pixels = options.data.pixels;
+  const std::size_t bytes = has_pixels ? sample_bytes(options.geometry) : 0;
+  reset(batch, options.geometry, count, loaded * bytes);
   const DecodeSettings& settings = cache.manifest().settings.decode;
   Labels labels(loaded);
   const auto load = [&](std::size_t i) {
@@ -227,7 +233,8 @@ std::optional<Batch> prepare(const Cache& cache, const Planned& planned, const L
       return;
     }
     const BytesView pack = planned.packs.empty() ? BytesView() : planned.packs[i];
-    const RecordView record = load_sample(cache, settings, request, pack, options, pixels);
+    const RecordView record = find_sample(cache, request, pack, options.seed);
+    if (has_pixels) decode_sample(cache, settings, request, record, options, pixels);
     labels[i] = record.labels;
     if (i == count) return;  // i == count is the partner
     batch.ids[i] = request.id;
@@ -235,7 +242,7 @@ std::optional<Batch> prepare(const Cache& cache, const Planned& planned, const L
     batch.groups[i] = record.group.empty() ? 0 : xxh3_64(as_bytes(record.group));
   };
   bool complete = team.run(loaded, naming(cache, requests, load));
-  if (complete && batch.mix) complete = mix_samples(batch, *batch.mix, team);
+  if (complete && has_pixels && batch.mix) complete = mix_samples(batch, *batch.mix, team);
   if (!complete) return std::nullopt;
   batch.pixels.resize(count * bytes);
   put_labels(batch, requests, labels, options.data.label_of);

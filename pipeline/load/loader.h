@@ -59,6 +59,8 @@ class Planner {
 struct DataTraits {
   Levels levels{};
   std::vector<std::int32_t> label_of{};  // new label for each label of the cache; empty: unchanged
+  // false: no image is decoded, and batches have no pixels. All else is the same.
+  bool pixels = true;
 };
 
 struct LoadOptions {

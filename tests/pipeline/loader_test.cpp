@@ -653,6 +653,34 @@ TEST(LoadBatch, NamesWhatItCannotDecode) {
   }
 }
 
+TEST(LoadBatch, WithoutPixelsHasAllElse) {
+  const auto samples = mixed_samples(30);
+  const TestCache cache(samples);
+  for (const char* recipe : {"crop+flip", "crop+mixup:alpha=1+cutmix:p=0.75"}) {
+    LoadOptions options = options_for({32, 32, 3}, parse_recipe(recipe), 2);
+    auto requests = requests_for(samples, 1);
+    requests[4].weight = 0.5F;
+    requests.back().partner = true;
+    for (options.first_batch = 0; options.first_batch < 4; ++options.first_batch) {
+      options.data.pixels = true;
+      Batch whole = load_batch(*cache, requests, options);
+      EXPECT_FALSE(whole.pixels.empty());
+      whole.pixels.clear();
+      options.data.pixels = false;
+      expect_equal(load_batch(*cache, requests, options), whole);
+    }
+  }
+}
+
+// A picture that cannot be decoded is no obstacle, so it is not decoded.
+TEST(LoadBatch, WithoutPixelsDecodesNothing) {
+  const auto samples = samples_with_one_broken();
+  const TestCache cache(samples);
+  LoadOptions options = options_for({8, 8, 3}, Recipe::kNone, 2);
+  options.data.pixels = false;
+  EXPECT_EQ(load_batch(*cache, requests_for(samples), options).size(), samples.size());
+}
+
 TEST(LoadBatch, RefusesUnknownSamplesAndOptionsThatMakeNoSense) {
   const auto samples = mixed_samples(4);
   const TestCache cache(samples);

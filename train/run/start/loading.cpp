@@ -30,6 +30,7 @@ std::unique_ptr<pipeline::Loader> load_training_batches(const Job& job, int thre
   };
   pipeline::LoadOptions load = load_options(job, job.augment, threads, steps.first);
   load.batches_ahead = batches_ahead;
+  load.data.pixels = job.ranks.stage_of(comm.rank()) == 0;
   return std::make_unique<pipeline::Loader>(
       *job.data.source.cache, load,
       pipeline::make_planner(job.data.source.spread, comm.rank(), requests, job.recipe.seed));

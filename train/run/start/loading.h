@@ -20,7 +20,8 @@ struct StepRange {
 pipeline::LoadOptions load_options(const Job& job, pipeline::Recipe recipe, int threads,
                                    std::int64_t first_step);
 
-// Loads this rank's part of the global batches of `steps`, in order.
+// Loads this rank's part of the global batches of `steps`, in order; without pixels for a later
+// stage of a pipeline.
 // batches_ahead  Number of batches that are prepared in advance.
 // Lifetime       `job` and `comm` must outlive the loader.
 // Collective     All ranks start their loaders in the same order.

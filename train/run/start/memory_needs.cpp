@@ -56,7 +56,8 @@ MemoryNeeds needs_of_weights(const ExecutionOptions& options, const Job& job, co
           .lane = {.gradients = sums.lane, .further = sums.further}};
 }
 
-// Values that a stage of a pipeline receives, for two steps, and sends.
+// Values that a stage of a pipeline receives, for two steps, and sends. Where it receives values,
+// its batches have no pixels.
 void add_hand_overs(const Graph& graph, MemoryNeeds& needs) {
   const auto bytes = [&](ValueId id) {
     return static_cast<std::size_t>(element_count(graph.value(id).shape)) * sizeof(float);
@@ -64,6 +65,7 @@ void add_hand_overs(const Graph& graph, MemoryNeeds& needs) {
   const ValueId given = graph.find("pixels");
   if (graph.value(given).storage == Storage::kCompute) {
     needs.sums += 2 * bytes(given) * static_cast<std::size_t>(needs.micro_batches);
+    needs.batch = 0;
   }
   for (const Output& output : graph.outputs) {
     if (output.kind == OutputKind::kValue) needs.lane.gradients += 2 * bytes(output.value);
