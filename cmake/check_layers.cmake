@@ -49,7 +49,8 @@ set(may_train/reduce     common train/tensor train/graph train/reduce)
 set(may_train/plan       common pipeline/load train/tensor train/graph train/reduce train/plan)
 set(may_train/step       common pipeline/load train/tensor train/graph train/backend train/model train/optim train/reduce
                          train/plan train/step)
-set(may_train/evaluate   common pipeline/load train/tensor train/graph train/backend train/step train/evaluate)
+set(may_train/evaluate   common pipeline/load train/tensor train/graph train/backend train/plan train/step
+                         train/evaluate)
 set(may_train/trace      common train/step train/trace)
 # Rooms of a run, each with those before it; its loop, in the folder itself, has all of them.
 set(run_base common pipeline/load train/tensor train/graph train/ops train/rewrites train/nets train/optim train/backend

@@ -25,6 +25,7 @@ namespace winnow::test {
 
 // Ranks that are threads of this process: collectives without MPI.
 // Machines    Each rank has its own, unless `nodes` says otherwise.
+// Hand-overs  Each is one transfer, of floats.
 // Errors      No rank may fail.
 class ThreadRanks {
  public:
@@ -68,7 +69,9 @@ class ThreadRanks {
     const comm::Placement& placement() const noexcept override { return placement_; }
 
     // Transfers only decide the order of additions. Here it is the order of ranks.
-    comm::Pending start(const comm::Collective& what, std::span<const comm::Transfer>) override {
+    comm::Pending start(const comm::Collective& what,
+                        std::span<const comm::Transfer> transfers) override {
+      if (what.task == comm::Task::kHandOver) return hand_over(what, transfers.front());
       comm::visit(what.buffer, [&]<class T>(std::span<T> buffer) {
         if constexpr (std::is_integral_v<T>) {
           reduce_integers(buffer, what.reduction);
@@ -129,6 +132,17 @@ class ThreadRanks {
     [[noreturn]] void abort(int exit_code) noexcept override { std::_Exit(exit_code); }
 
    private:
+    comm::Pending hand_over(const comm::Collective& what, const comm::Transfer& transfer) {
+      const std::pair message{what.group, messages_[what.group]++};
+      const std::span<std::byte> bytes = what.buffer.bytes;
+      if (transfer.kind == comm::Transfer::Kind::kSend) {
+        all_.post(message, {bytes.begin(), bytes.end()});
+        return {};
+      }
+      return comm::Pending(
+          [this, message, bytes] { std::ranges::copy(all_.take(message), bytes.begin()); });
+    }
+
     template <class T>
     void reduce_integers(std::span<T> buffer, comm::Reduction reduction) {
       if (reduction == comm::Reduction::kMax) {
@@ -160,7 +174,20 @@ class ThreadRanks {
     const comm::Placement placement_;
     std::uint64_t control_ = 0;
     std::uint64_t data_ = 0;
+    std::map<std::uint32_t, int> messages_;  // hand-overs so far, by group
   };
+
+  using Message = std::pair<std::uint32_t, int>;  // group, and number in the group
+  void post(const Message& message, std::vector<std::byte> bytes) {
+    const std::lock_guard lock(mutex_);
+    posted_[message] = std::move(bytes);
+    changed_.notify_all();
+  }
+  std::vector<std::byte> take(const Message& message) {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return posted_.contains(message); });
+    return std::move(posted_.extract(message).mapped());
+  }
 
   Operation& enter(std::uint64_t number, int rank, std::span<std::byte> in_place,
                    std::span<const std::byte> out, std::span<const std::size_t> parts) {
@@ -197,6 +224,7 @@ class ThreadRanks {
   std::mutex mutex_;
   std::condition_variable changed_;
   std::map<std::uint64_t, std::unique_ptr<Operation>> operations_;
+  std::map<Message, std::vector<std::byte>> posted_;  // hand-overs that are under way
 };
 
 }  // namespace winnow::test

@@ -64,7 +64,7 @@ class Local(Case):
                 self.ok(*cut, "--pipeline", ranks=3)
                 for form in ("4", "cut"):
                     self.assertEqual(self.weights(f"{name}-{form}"), self.weights(f"{name}-one"), form)
-                    for metric in ("train.local.1.loss", "train.local.2.top1", "train.loss"):
+                    for metric in ("train.local.1.loss", "train.local.2.top1", "train.loss", "test.loss", "test.top1"):
                         self.assertEqual(self.metrics(self.folder / f"{name}-{form}", metric), self.metrics(self.folder / f"{name}-one", metric), metric)
 
     def test_stages_on_different_steps_have_the_bits_of_one_process(self):
@@ -119,6 +119,36 @@ class Local(Case):
         self.assertRegex(trace, "wait for micro-batch 0 from rank 0")
         self.assertRegex(trace, "micro-batch 0 to rank 1")
         self.assertRegex(trace, "receives of the next step, begin")
+
+    def test_no_file_of_a_checkpoint_differs_for_a_pipeline(self):
+        """Momentum, averages and Lookahead's slow weights; after an evaluation with views; of the best weights."""
+        for name, more, metrics in (
+            ("end", ("--tta", "mirror"), ("test.loss", "test.top1", "test_ema.loss")),
+            ("best", ("--holdout", 0.25, "--keep-best", "loss", "--eval-every", 1), ("val.loss", "val.top1", "val_ema.loss")),
+        ):
+            with self.subTest(name):
+                same = ("--reproducible", "--ema-decay", 0.9, "--lookahead-steps", 2, *more)
+                self.ok(*self.command(f"{name}-one", *same, stages=4))
+                self.ok(*self.command(f"{name}-four", *same, "--pipeline", stages=4), ranks=4)
+                for link in ("latest", *([name] if name == "best" else [])):
+                    one, four = ({path.name: path.read_bytes() for path in (self.folder / f"{name}-{form}" / "checkpoints" / link).glob("*.safetensors")} for form in ("one", "four"))
+                    self.assertEqual(set(one), {"model.safetensors", "optimizer.safetensors", "ema.safetensors"})
+                    self.assertEqual(four, one)
+                for metric in metrics:
+                    self.assertEqual(self.metrics(self.folder / f"{name}-four", metric), self.metrics(self.folder / f"{name}-one", metric), metric)
+
+    def test_only_the_first_stage_decodes(self):
+        """In training and evaluation, and with labels that are mixed."""
+        more = ("--reproducible", "--augment", "flip+mixup:alpha=0.5")
+        self.ok(*self.command("one", *more, stages=2))
+        trace = self.folder / "later"
+        trace.touch()
+        command = self.command("two", *more, "--pipeline", stages=2)
+        self.ok(*command, ranks=2, before=[BY_RANK, "+", "env", f"WINNOW_FAILPOINTS=trace={trace}", "++"])
+        self.assertEqual(self.weights("two"), self.weights("one"))
+        loads = [line.split("\t")[0] for line in trace.read_text().splitlines() if line.startswith("load.")]
+        self.assertEqual(set(loads), {"load.record.before"})
+        self.assertGreaterEqual(len(loads), 2 * 48 + 12)
 
     def test_a_stage_that_is_not_finite_ends_the_run(self):
         for name, more in ("each", ("--recovery-interval", 1)), ("some", ()):  # points at which ranks meet

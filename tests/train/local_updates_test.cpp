@@ -429,6 +429,62 @@ TEST(LocalGradients, AreThoseOfStagesApart) {
   EXPECT_THROW(at_stage(graph, 3), Error);
 }
 
+std::vector<std::string> names_of_tensors(const Graph& graph) {
+  std::vector<std::string> names;
+  for (const Value& value : graph.values) {
+    const bool kept = value.kind == ValueKind::kParameter || value.kind == ValueKind::kBuffer;
+    if (kept) names.push_back(value.name);
+  }
+  return names;
+}
+
+TEST(TensorsOfStages, AreEachInTheGraphOfOneStage) {
+  const Graph forward = staged("greedy", kThree, "mlp-sr");
+  const Graph graph = trained(forward, 0);
+  const std::vector<std::string> all = names_of_tensors(forward);
+  const std::vector<int> stages = stages_of_tensors(forward);
+  ASSERT_EQ(stages.size(), all.size());
+  std::vector<std::vector<std::string>> wanted(3);
+  for (std::size_t t = 0; t < all.size(); ++t) {
+    wanted[static_cast<std::size_t>(stages[t])].push_back(all[t]);
+  }
+  for (int stage = 0; stage < 3; ++stage) {
+    const std::vector<std::string>& own = wanted[static_cast<std::size_t>(stage)];
+    EXPECT_FALSE(own.empty());
+    EXPECT_EQ(names_of_tensors(at_stage(graph, stage)), own);
+    EXPECT_EQ(names_of_tensors(at_stage(forward, stage)), own);
+  }
+  EXPECT_EQ(stages_of_tensors(fuse(find_net("resnet20").make(small()))),
+            std::vector<int>(names_of_tensors(fuse(find_net("resnet20").make(small()))).size(), 0));
+}
+
+// Each stage reads what the one before it has computed, and none computes a head.
+TEST(InferenceOfStages, IsThatOfTheNet) {
+  const Graph forward = staged("greedy", kThree, "mlp-sr");
+  const Graph whole = for_inference(forward);
+  const auto inputs = named_inputs(forward);
+  const std::vector<Numbers> wanted = computed(whole, inputs);
+  const auto number = [](ValueId id) { return static_cast<std::size_t>(id); };
+  auto given = inputs;
+  std::size_t nodes = 0;
+  for (int stage = 0; stage < 3; ++stage) {
+    const Graph graph = at_stage_for_inference(forward, stage);
+    const std::vector<Numbers> values = computed(graph, given);
+    nodes += graph.nodes.size();
+    if (stage < 2) {
+      ASSERT_EQ(graph.outputs.size(), 1U);
+      given["pixels"] = values[number(graph.outputs[0].value)];
+      continue;
+    }
+    ASSERT_EQ(graph.outputs.size(), whole.outputs.size());
+    for (std::size_t i = 0; i < whole.outputs.size(); ++i) {
+      EXPECT_EQ(graph.outputs[i].kind, whole.outputs[i].kind);
+      EXPECT_EQ(values[number(graph.outputs[i].value)], wanted[number(whole.outputs[i].value)]);
+    }
+  }
+  EXPECT_EQ(nodes, whole.nodes.size());
+}
+
 // Order.
 
 TEST(OrderByStage, EndsOneStageBeforeTheNext) {

@@ -79,6 +79,32 @@ TEST(MemoryNeeds, GrowWithTheMicroBatchAndWithWholeNumbers) {
             small.lane.gradients + small.lane.further);
 }
 
+// A rank of a pipeline holds its stage; rank 0 also a copy of all tensors while it saves them.
+TEST(MemoryNeeds, OfStagesAddUpToThatOfTheNet) {
+  Job job = job_of("resnet20", 32, 64, 8);
+  const LocalSetup local{.updates = "greedy", .ends = {"layer2.2.relu2"}, .head = "linear"};
+  job.setup.local = local;
+  job.forward = with_heads(local, job.forward, job.setup.options);
+  const auto backend = make_backend("onednn");
+  const JobGraphs whole = graphs_of(job, make_model(job.forward, 1));
+  ExecutionOptions options;
+  options.lanes.threads = 1;
+  const MemoryNeeds all = memory_needs(options, job, whole, *backend, true);
+  job.ranks = {{1, 1}};
+  const auto needs_at = [&](int rank) {
+    return memory_needs(options, job, graphs_at(rank, job, whole), *backend, rank == 0);
+  };
+  const MemoryNeeds first = needs_at(0);
+  const MemoryNeeds second = needs_at(1);
+  EXPECT_EQ(first.weights + second.weights, all.weights);
+  EXPECT_EQ(first.optimizer + second.optimizer, all.optimizer);
+  EXPECT_LT(second.lane.values, all.lane.values);
+  EXPECT_EQ(first.checkpoint, all.checkpoint);
+  EXPECT_EQ(second.checkpoint, 0U);
+  EXPECT_EQ(first.batch, all.batch);
+  EXPECT_EQ(second.batch, 0U);
+}
+
 TEST(MemoryNeeds, AreOfThisMachine) {
   EXPECT_GT(memory_for_rank(1), memory_for_rank(8));
   EXPECT_GT(memory_for_rank(8), 0U);

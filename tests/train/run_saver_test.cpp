@@ -43,7 +43,10 @@ RunState state_of(std::int64_t step) {
 // A rank with all that a saver needs.
 struct Saving {
   Saving(const fs::path& run, comm::Communicator& comm, std::int64_t begun = 0)
-      : directory(run, comm, [](const std::string&) {}), log(comm, kBatches) {
+      : directory(run, comm, [](const std::string&) {}),
+        log(comm, kBatches),
+        ranks{{comm.size()}},
+        tensors({}, some_model(), ranks, comm) {
     comm::on_root(comm, [&] { make_directories(run); });
     RunLog::Place place;
     place.metrics = directory.metrics();
@@ -52,8 +55,14 @@ struct Saving {
     saver.emplace(directory, log, comm, board, 9);
   }
 
+  void save(const RunState& state, const Model& model, const std::string& census) {
+    saver->save(state, model, tensors, census);
+  }
+
   RunDirectory directory;
   RunLog log;
+  RankStages ranks;
+  NetTensors tensors;
   health::Board board;
   std::optional<RunSaver> saver;
 };
@@ -66,18 +75,18 @@ TEST(RunSaver, TheFirstAndTheBestAreDurableWhenSavedAndAllAreInTheEnd) {
       return fs::exists(run.directory.checkpoint(step) / "manifest.json");
     };
     Model model = some_model();
-    run.saver->save(state_of(5), model, "census of 5");
+    run.save(state_of(5), model, "census of 5");
     EXPECT_EQ(run.board.saved(), 5);
     EXPECT_TRUE(is_there(5));
-    run.saver->save(state_of(10), model, "census of 10");
+    run.save(state_of(10), model, "census of 10");
     model.tensors.front().data = {7, 8};  // training continues
     EXPECT_GE(run.board.saved(), 5);
     RunState best = state_of(15);
     best.best = {.metric = "val.top1", .value = 0.5, .step = 15};
-    run.saver->save(best, model, "census of 15");
+    run.save(best, model, "census of 15");
     EXPECT_EQ(run.board.saved(), 15);
     EXPECT_TRUE(is_there(10) && is_there(15));
-    run.saver->save(state_of(20), model, "census of 20");
+    run.save(state_of(20), model, "census of 20");
     run.saver->finish();
     EXPECT_EQ(run.board.saved(), 20);
     EXPECT_TRUE(is_there(20));
@@ -97,7 +106,7 @@ TEST(RunSaver, ARunThatGoesOnWaitsForNoneOfItsOwn) {
   const TemporaryFolder folder;
   test::ThreadRanks(2).run([&](comm::Communicator& comm) {
     Saving run(folder / "run", comm, 5);
-    run.saver->save(state_of(10), some_model(), "census");
+    run.save(state_of(10), some_model(), "census");
     EXPECT_TRUE(comm.rank() == 0 || run.board.saved() == 5);
     run.saver->finish();
     EXPECT_EQ(run.board.saved(), 10);
@@ -110,12 +119,12 @@ TEST(RunSaver, AFailureIsSeenByRank0AndToldToAll) {
   std::atomic<int> told{0};
   test::ThreadRanks(3).run([&](comm::Communicator& comm) {
     Saving run(folder / "run", comm);
-    run.saver->save(state_of(5), some_model(), "census");
+    run.save(state_of(5), some_model(), "census");
     comm::on_root(comm, [&] {
       fs::remove(run.directory.census());
       fs::create_directory(run.directory.census());
     });
-    EXPECT_NO_THROW(run.saver->save(state_of(10), some_model(), "census"));
+    EXPECT_NO_THROW(run.save(state_of(10), some_model(), "census"));
     if (comm.rank() == 0) {
       while (!run.saver->failed()) std::this_thread::yield();
     }

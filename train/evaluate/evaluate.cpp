@@ -10,6 +10,7 @@
 #include "train/evaluate/average_precision.h"
 #include "train/evaluate/gather.h"
 #include "train/evaluate/micro_batches.h"
+#include "train/evaluate/passage.h"
 #include "train/evaluate/view_mean.h"
 #include "train/step/feed.h"
 
@@ -56,52 +57,75 @@ SampleResult result_of(std::span<const std::int32_t> labels, std::span<const flo
 
 // The views of a lane's micro-batch, and the mean of their logits.
 struct LaneViews {
-  LaneViews(const ViewMean& of, const Graph& graph)
-      : view_mean(of), logits(of.of->views.size()), loss(graph) {}
+  explicit LaneViews(const ViewMean& of) : view_mean(of), logits(of.of->views.size()) {}
 
   ViewMean view_mean;
   pipeline::Batch shown;
   std::vector<std::vector<float>> logits;  // for each view
-  LossOfLogits loss;
+  std::optional<LossOfLogits> loss;        // where the net ends
 };
 
-// A program with its inputs and outputs.
+// Empty if the program has no output of this kind.
+std::vector<float> output_of(Program& program, OutputKind kind) {
+  std::vector<std::vector<float>> all = bind_outputs(program, kind);
+  return all.empty() ? std::vector<float>() : std::move(all.front());
+}
+
+// A program with its inputs and outputs: of the whole net, or of a stage of a pipeline.
 struct Lane {
-  Lane(Program& of, const ViewMean& view_mean)
+  // `index`: number of the lane on this rank.
+  Lane(Program& of, const ViewMean& view_mean, std::size_t index, Passage& way)
       : program(of),
         feed(of),
-        loss(bind_output(of, OutputKind::kLoss)),
-        per_sample(bind_output(of, OutputKind::kPerSampleLoss)),
-        logits(bind_output(of, OutputKind::kLogits)),
+        number(index),
+        passage(way),
+        passed(output_of(of, OutputKind::kValue)),
+        loss(output_of(of, OutputKind::kLoss)),
+        per_sample(output_of(of, OutputKind::kPerSampleLoss)),
+        logits(output_of(of, OutputKind::kLogits)),
         predictions(feed.size()) {
-    if (view_mean.of != nullptr) views.emplace(view_mean, of.graph());
+    if (view_mean.of == nullptr) return;
+    views.emplace(view_mean);
+    if (has_results()) views->loss.emplace(of.graph());
   }
 
-  void compute(pipeline::Batch& batch) {
-    views ? predict_views(batch) : predict(batch);
-    score(batch, 0, logits, per_sample, predictions);
+  bool has_results() const noexcept { return passed.empty(); }
+
+  void compute(pipeline::Batch& batch, const Turn& turn) {
+    views ? predict_views(batch, turn) : predict(batch, turn, turn.number);
+    if (has_results()) score(batch, 0, logits, per_sample, predictions);
   }
 
-  void predict(pipeline::Batch& batch) {
+  // `message`: number of what is received and sent.
+  void predict(pipeline::Batch& batch, const Turn& turn, std::int64_t message) {
     const std::size_t nodes = program.graph().nodes.size();
-    feed.bind(batch, 0, 1.0);
+    std::span<float> given;
+    if (turn.from >= 0) given = passage.receive(number, turn.from, message);
+    feed.bind(batch, 0, 1.0, {}, {}, given);
     program.run(0, nodes);
     program.wait(nodes);
+    if (turn.to >= 0) passage.send(number, turn.to, message, passed);
   }
 
-  void predict_views(const pipeline::Batch& batch) {
+  void predict_views(const pipeline::Batch& batch, const Turn& turn) {
+    const auto count = static_cast<std::int64_t>(views->logits.size());
     views->shown = batch;
     for (std::size_t v = 0; v < views->logits.size(); ++v) {
-      pipeline::show(batch, views->view_mean.of->views[v].view, views->shown.pixels);
-      predict(views->shown);
+      if (turn.from < 0)
+        pipeline::show(batch, views->view_mean.of->views[v].view, views->shown.pixels);
+      predict(views->shown, turn, turn.number * count + static_cast<std::int64_t>(v));
       views->logits[v] = logits;
     }
+    if (!has_results()) return;
     average_views(views->view_mean, views->logits, feed.classes(), logits);
-    views->loss.compute(logits, feed.targets(), per_sample);
+    views->loss->compute(logits, feed.targets(), per_sample);
   }
 
   Program& program;
   Feed feed;
+  std::size_t number;
+  Passage& passage;
+  std::vector<float> passed;  // values for the next stage; empty where the net ends
   std::vector<float> loss;
   std::vector<float> per_sample;
   std::vector<float> logits;
@@ -112,17 +136,25 @@ struct Lane {
 // Collects the results of this rank's micro-batches.
 class RankEvaluation {
  public:
-  // Rank 0 has room for the results of all ranks; its own come first.
-  RankEvaluation(std::vector<Lane>& lanes, const Shares& shares, int rank, bool with_logits)
+  // Rank 0 has room for the results of all ranks; its own come first. `classes`: number of logits
+  // of a sample to keep; 0: none.
+  RankEvaluation(std::vector<Lane>& lanes, const Shares& shares, int rank, std::size_t classes)
       : lanes_(lanes), shares_(shares), own_(shares.samples_of(rank)) {
     const std::size_t room = rank == 0 ? shares.samples : own_.second - own_.first;
     results_.resize(room);
-    if (with_logits) logits_.resize(room * lanes.front().feed.classes());
+    logits_.resize(room * classes);
   }
 
-  void compute(std::size_t lane, pipeline::Batch& batch, std::int64_t micro) {
-    lanes_[lane].compute(batch);
-    keep(lanes_[lane], batch, micro);
+  std::size_t lanes() const noexcept { return lanes_.size(); }
+
+  void compute(std::size_t lane, pipeline::Batch& batch, const Turn& turn) {
+    try {
+      lanes_[lane].compute(batch, turn);
+    } catch (...) {
+      lanes_[lane].passage.give_up();
+      throw;
+    }
+    if (lanes_[lane].has_results()) keep(lanes_[lane], batch, turn.micro);
   }
 
   std::vector<SampleResult>& results() noexcept { return results_; }
@@ -151,6 +183,21 @@ class RankEvaluation {
   std::vector<SampleResult> results_;
   std::vector<float> logits_;
 };
+
+// Computes all micro-batches of this rank.
+void compute_all(const SamplePass& pass, pipeline::LoadOptions load, comm::Communicator& comm,
+                 RankEvaluation& mine, const ProgressSink& progress) {
+  const RankStages& stages = pass.shares.stages;
+  load.data.pixels = stages.stage_of(comm.rank()) == 0;
+  // In a pipeline, ranks of a stage take turns.
+  if (stages.is_pipeline()) load.batches_ahead *= stages.place_of(comm.rank()).ranks;
+  for_each_micro_batch(
+      pass, load, comm, mine.lanes(),
+      [&](std::size_t lane, pipeline::Batch& batch, const Turn& turn) {
+        mine.compute(lane, batch, turn);
+      },
+      progress);
+}
 
 // Sums computed by rank 0 and sent to all ranks.
 struct Figures {
@@ -208,27 +255,25 @@ void judge_by_class(std::span<const float> logits, const pipeline::SampleLabels&
 Evaluation evaluate(std::span<const std::unique_ptr<Program>> programs, const EvaluationTask& task,
                     const pipeline::LoadOptions& load, comm::Communicator& comm,
                     const ProgressSink& progress) {
+  const EvaluationStages stages = task.stages.value_or(EvaluationStages{{{comm.size()}}});
+  Passage passage(programs.front()->graph(), programs.size(), stages.wire, comm);
   std::vector<Lane> lanes;
   lanes.reserve(programs.size());
   for (const std::unique_ptr<Program>& program : programs) {
-    lanes.emplace_back(*program, task.view_mean);
+    lanes.emplace_back(*program, task.view_mean, lanes.size(), passage);
   }
-  const Shares shares{task.samples.size(), lanes.front().feed.size(), comm.size()};
+  const Shares shares{task.samples.size(), lanes.front().feed.size(), stages.ranks};
   const bool keeps_logits = task.with_logits || task.several_labels != nullptr;
-  RankEvaluation mine(lanes, shares, comm.rank(), keeps_logits);
+  const std::size_t classes = comm::broadcast(comm, lanes.front().feed.classes(),
+                                              stages.ranks.first_rank(stages.ranks.count() - 1));
+  RankEvaluation mine(lanes, shares, comm.rank(), keeps_logits ? classes : 0);
   lanes.front().program.load_parameters();  // for all lanes
-  for_each_micro_batch(
-      {task.source, task.samples, shares, "evaluating"}, load, comm, lanes.size(),
-      [&](std::size_t lane, pipeline::Batch& batch, std::int64_t micro) {
-        mine.compute(lane, batch, micro);
-      },
-      progress);
+  compute_all({task.source, task.samples, shares, "evaluating"}, load, comm, mine, progress);
   std::vector<SampleResult>& results = mine.results();
   gather_on_root(comm, shares.bytes_of_ranks(sizeof(SampleResult)),
                  std::as_writable_bytes(std::span(results)));
   if (keeps_logits) {
-    const std::size_t row = lanes.front().feed.classes() * sizeof(float);
-    gather_on_root(comm, shares.bytes_of_ranks(row),
+    gather_on_root(comm, shares.bytes_of_ranks(classes * sizeof(float)),
                    std::as_writable_bytes(std::span(mine.logits())));
   }
   Figures sum;
@@ -236,7 +281,7 @@ Evaluation evaluate(std::span<const std::unique_ptr<Program>> programs, const Ev
   comm.broadcast(std::as_writable_bytes(std::span(&sum, 1)), 0);
   Evaluation result = evaluation_of(sum, task);
   if (task.several_labels != nullptr) {
-    judge_by_class(mine.logits(), *task.several_labels, lanes.front().feed.classes(), comm, result);
+    judge_by_class(mine.logits(), *task.several_labels, classes, comm, result);
   }
   if (comm.rank() != 0) return result;
   for (const SampleResult& sample : results) {

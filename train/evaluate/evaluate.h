@@ -14,6 +14,7 @@
 #include "pipeline/load/sampler.h"
 #include "train/backend/backend.h"
 #include "train/evaluate/view_mean.h"
+#include "train/plan/rank_stages.h"
 
 namespace winnow::train {
 
@@ -42,6 +43,12 @@ struct Evaluation {
   std::vector<float> logits{};  // shape (samples, classes), on rank 0 only, if requested
 };
 
+// The stages of a pipeline that evaluates a net.
+struct EvaluationStages {
+  RankStages ranks;
+  comm::Wire wire = comm::Wire::kF32;  // form of the values that stages send
+};
+
 struct EvaluationTask {
   const pipeline::Source& source;
   const pipeline::SampleSet& samples;
@@ -52,6 +59,8 @@ struct EvaluationTask {
   // Labels of each sample, for average precision; nullptr if each sample has exactly one. The same
   // choice on all ranks.
   const pipeline::SampleLabels* several_labels = nullptr;
+  // Each rank has the programs of its stage; nullopt: of the whole net.
+  std::optional<EvaluationStages> stages{};
 };
 
 // Evaluates every sample once. The last micro-batch is padded with samples of weight 0. Collective.
@@ -61,6 +70,8 @@ struct EvaluationTask {
 //           float64.
 // programs  Equal inference programs that run in parallel (lanes), bound to the same weights, which
 //           are loaded here. Each has a thread; the first one uses the caller's.
+// Stages    The first stage decodes images, the last one reads labels. Each passes the values of a
+//           micro-batch, or of one of its views, to the next.
 // Result    The same bits for any number of ranks and lanes: each micro-batch is computed by one
 //           program, and losses are summed in sample order.
 // Memory    16 bytes a sample; with logits or several labels, another 4 bytes a class. On rank 0

@@ -58,4 +58,24 @@ Stages find_stages(const Graph& graph) {
   return stages;
 }
 
+std::vector<int> stages_of_tensors(const Graph& forward) {
+  const Stages stages = find_stages(forward);
+  std::vector<int> made_in(forward.values.size(), 0);
+  for (std::size_t i = 0; i < forward.nodes.size(); ++i) {
+    for (const ValueId id : forward.nodes[i].outputs) made_in[place_of(id)] = stages.of_node[i];
+  }
+  std::vector<int> stage = stages.of_value;
+  for (const Output& output : forward.outputs) {
+    if (output.kind != OutputKind::kMean && output.kind != OutputKind::kVariance) continue;
+    stage[place_of(output.of)] = made_in[place_of(output.value)];
+  }
+  std::vector<int> of_tensors;
+  for (std::size_t i = 0; i < forward.values.size(); ++i) {
+    const ValueKind kind = forward.values[i].kind;
+    if (kind != ValueKind::kParameter && kind != ValueKind::kBuffer) continue;
+    of_tensors.push_back(std::max(0, stage[i]));
+  }
+  return of_tensors;
+}
+
 }  // namespace winnow::train

@@ -24,6 +24,10 @@ struct Stages {
 // Throws  Error for a graph without a loss.
 Stages find_stages(const Graph& graph);
 
+// Returns the stage of each parameter and buffer of a forward graph, in the order of the graph: the
+// one that reads it, or computes its statistics. 0 for one that no stage uses. Pure.
+std::vector<int> stages_of_tensors(const Graph& forward);
+
 // Returns the outputs that are losses, in the order of the stages: losses of local heads (auxiliary
 // classifiers), then the net's own.
 std::vector<Output> losses_of_stages(const Graph& graph);

@@ -87,8 +87,8 @@ Model outline_model(const Graph& graph, const StartOptions& options, comm::Commu
 // Fills a model from outline_model() with the numbers that a run starts with. The classifier is for
 // model.classes.
 // Ranks  Collective. Rank 0 reads options.init_from, and reports by `note` what it did not use. The
-//        other ranks have random initial values from the seed until
-//        RunDirectory::restore_newest_checkpoint() gives them those of rank 0.
+//        other ranks, which may have a part of the net, have random initial values from the seed
+//        until NetTensors::hand_out() gives them those of rank 0.
 void begin_model(Model& model, const Graph& graph, std::uint64_t seed, const StartOptions& options,
                  comm::Communicator& comm, const std::function<void(std::string)>& note);
 

@@ -24,6 +24,21 @@ void put_head_in_place(Graph& graph, int head) {
   }
 }
 
+// Removes the parameters and buffers that no node reads and to which no output refers.
+void drop_unused_tensors(Graph& graph) {
+  std::vector<bool> is_used(graph.values.size(), false);
+  const auto use = [&](ValueId id) { is_used[static_cast<std::size_t>(id)] = true; };
+  for (const Node& node : graph.nodes) std::ranges::for_each(node.inputs, use);
+  for (const Output& output : graph.outputs) {
+    if (output.of >= 0) use(output.of);
+  }
+  for (std::size_t i = 0; i < graph.values.size(); ++i) {
+    ValueKind& kind = graph.values[i].kind;
+    const bool is_tensor = kind == ValueKind::kParameter || kind == ValueKind::kBuffer;
+    if (is_tensor && !is_used[i]) kind = ValueKind::kInput;  // one that nothing reads is pruned
+  }
+}
+
 }  // namespace
 
 std::vector<LossReach> local_losses(const Graph& forward, int neighbours) {
@@ -73,7 +88,20 @@ Graph at_stage(const Graph& graph, int stage) {
     given.kind = ValueKind::kInput;
     given.name = "pixels";
   }
+  drop_unused_tensors(result);
   return prune(result);
+}
+
+Graph at_stage_for_inference(const Graph& forward, int stage) {
+  Graph result = at_stage(forward, stage);
+  const bool ends_before_others =
+      std::ranges::count(result.outputs, OutputKind::kValue, &Output::kind) > 0;
+  if (!ends_before_others) return for_inference(result);
+  std::erase_if(result.outputs, [](const Output& output) {
+    return output.kind == OutputKind::kLoss || output.kind == OutputKind::kPerSampleLoss ||
+           output.kind == OutputKind::kLogits;
+  });
+  return for_inference(result);
 }
 
 Graph at_head(const Graph& forward, int head) {

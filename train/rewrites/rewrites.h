@@ -60,15 +60,19 @@ std::vector<LossReach> local_losses(const Graph& forward, int neighbours);
 // one stage is unchanged.
 Graph order_by_stage(const Graph& graph);
 
-// Extracts stage `stage` of a differentiated graph, which is in the order of order_by_stage(), as a
-// graph of its own. No gradient may flow between stages.
+// Extracts stage `stage` of a graph as a graph of its own. A differentiated graph must be in the
+// order of order_by_stage(), and no gradient may flow between stages.
 //
 // Input    "pixels" stands for the value at the end of the stage before.
 // Outputs  The value at the end of the stage, of kind kValue. Loss and logits of its local head
 //          (auxiliary classifier) become the graph's.
-// Kept     Parameters and buffers of all stages.
+// Kept     The parameters and buffers that the stage reads, or computes statistics of.
 // Throws   Error: there is no such stage.
 Graph at_stage(const Graph& graph, int stage);
+
+// Returns the graph by which stage `stage` of a forward graph takes part in evaluation: as
+// at_stage() and for_inference(), but without the local head (auxiliary classifier).
+Graph at_stage_for_inference(const Graph& forward, int stage);
 
 // Returns the graph that predicts by local head `head` (an auxiliary classifier, counted from 1)
 // instead of the net's own classifier. The head's loss and logits become the graph's, and it reads

@@ -58,16 +58,20 @@ std::string diagnose_not_finite(const NotFiniteFindings& mine, std::int64_t step
                              mine.loss_scale);  // sums are the same on all ranks
 }
 
-std::string diagnose_weights(Engine& engine, std::int64_t step, comm::Communicator& comm) {
-  std::string tensor;
-  on_root(comm, [&] {
+std::string diagnose_weights(Engine& engine, bool looks, std::int64_t step,
+                             comm::Communicator& comm) {
+  std::string found;
+  on_all(comm, [&] {
+    if (!looks) return;
     engine.store_model();
-    tensor = first_not_finite(engine.model());
+    found = first_not_finite(engine.model());
   });
-  tensor = comm::broadcast_text(comm, tensor);
-  if (tensor.empty()) return "";
-  return "weights are not finite after step " + std::to_string(step) + ", for example in " +
-         tensor + ", so they are not saved";
+  for (const std::string& tensor : comm::all_gather(comm, found)) {
+    if (tensor.empty()) continue;
+    return "weights are not finite after step " + std::to_string(step) + ", for example in " +
+           tensor + ", so they are not saved";
+  }
+  return "";
 }
 
 void throw_not_finite(const comm::Communicator& comm, const std::string& diagnosis,

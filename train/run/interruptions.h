@@ -42,8 +42,9 @@ std::string diagnose_not_finite(const NotFiniteFindings& mine, std::int64_t step
 
 // Describes weights that are not finite after step `step`; empty if all are finite. A step with a
 // finite loss may produce such weights.
-// Copies the weights to the host of rank 0. Collective.
-std::string diagnose_weights(Engine& engine, std::int64_t step, comm::Communicator& comm);
+// Copies the weights to the host where `looks` is true: on one rank that holds them. Collective.
+std::string diagnose_weights(Engine& engine, bool looks, std::int64_t step,
+                             comm::Communicator& comm);
 
 // Ends a run whose loss, gradient or weights are not finite: throws comm::AgreedError.
 // kept  The newest checkpoint, whose weights are finite; empty if there is none.

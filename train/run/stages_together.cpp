@@ -8,8 +8,6 @@
 #include <sstream>
 #include <string>
 
-#include "train/graph/stages.h"
-#include "train/optim/clip.h"
 #include "train/plan/execution.h"
 
 namespace winnow::train {
@@ -26,26 +24,6 @@ enum Told : std::size_t {
   kTold
 };
 
-// The stage that each tensor of the model changes in.
-std::vector<int> owners_of(const Graph& training, const Model& model) {
-  const Stages stages = find_stages(training);
-  std::vector<int> made_in(training.values.size(), 0);
-  for (std::size_t i = 0; i < training.nodes.size(); ++i) {
-    for (const ValueId id : training.nodes[i].outputs) {
-      made_in[static_cast<std::size_t>(id)] = stages.of_node[i];
-    }
-  }
-  std::vector<int> owners(model.tensors.size(), 0);
-  for (const Output& output : training.outputs) {
-    const bool changes = output.kind == OutputKind::kGradient || output.kind == OutputKind::kMean ||
-                         output.kind == OutputKind::kVariance;
-    if (!changes) continue;
-    owners[model.index_of(training.value(output.of).name)] =
-        made_in[static_cast<std::size_t>(output.value)];
-  }
-  return owners;
-}
-
 bool is_of_tail(const std::string& name) {
   return std::ranges::any_of(kStepTailNames, [&](const char* tail) { return name == tail; });
 }
@@ -61,11 +39,8 @@ std::string to_lines(const std::map<std::string, std::int32_t>& sums, bool with_
 
 }  // namespace
 
-StagesTogether::StagesTogether(const RankStages& ranks, const Graph& training, const Model& model,
-                               comm::Communicator& comm)
-    : ranks_(ranks), comm_(comm), stage_(ranks.stage_of(comm.rank())) {
-  if (ranks.is_pipeline()) owner_ = owners_of(training, model);
-}
+StagesTogether::StagesTogether(const RankStages& ranks, comm::Communicator& comm)
+    : ranks_(ranks), comm_(comm), stage_(ranks.stage_of(comm.rank())) {}
 
 StepResult StagesTogether::take(std::int64_t number, const std::function<StepResult()>& step) {
   Taken& taken = taken_.emplace_back();
@@ -141,24 +116,6 @@ KnownStep StagesTogether::known(Taken taken) {
   return std::move(taken.step);
 }
 
-void StagesTogether::gather(Engine& engine) {
-  if (!ranks_.is_pipeline()) return;
-  engine.store_model();
-  Model& model = engine.model();
-  for (std::size_t t = 0; t < model.tensors.size(); ++t) {
-    const int root = ranks_.first_rank(owner_[t]);
-    Model::Tensor& tensor = model.tensors[t];
-    const auto take = [&](std::vector<float>& numbers) {
-      if (!numbers.empty()) comm_.broadcast(std::as_writable_bytes(std::span(numbers)), root);
-    };
-    take(tensor.data);
-    for (std::vector<float>& slot : tensor.state) take(slot);
-    take(tensor.slow);
-    take(tensor.ema);
-  }
-  engine.load_model();
-}
-
 void StagesTogether::gather(RunState& state) {
   if (!ranks_.is_pipeline()) return;
   const bool is_last = stage_ + 1 == ranks_.count();
@@ -189,19 +146,6 @@ double StagesTogether::norm(double own) {
   double all = 0;
   for (const double one : norms) all = std::hypot(all, one);
   return all;
-}
-
-double StagesTogether::weight_norm(Engine& engine) {
-  if (!ranks_.is_pipeline()) return engine.weight_norm();
-  engine.store_model();
-  const Model& model = engine.model();
-  double own = 0;
-  for (std::size_t t = 0; t < model.tensors.size(); ++t) {
-    const Model::Tensor& tensor = model.tensors[t];
-    if (tensor.about.kind != ValueKind::kParameter || owner_[t] != stage_) continue;
-    for (const float number : tensor.data) own += double{number} * number;
-  }
-  return norm(std::sqrt(own));
 }
 
 }  // namespace winnow::train

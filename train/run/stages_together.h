@@ -9,7 +9,6 @@
 #include "common/comm/communicator.h"
 #include "train/plan/rank_stages.h"
 #include "train/run/record/run_state.h"
-#include "train/run/start/engine.h"
 #include "train/step/executor.h"
 #include "train/step/not_finite.h"
 
@@ -24,9 +23,8 @@ struct KnownStep {
   std::optional<NotFiniteFindings> not_finite{};
 };
 
-// Messages between the stages of a pipeline, so that every rank knows the whole run. Each rank
-// holds all tensors of the net; only those of its own stage are up to date. Does nothing without a
-// pipeline. All calls are collective.
+// Messages between the stages of a pipeline, so that every rank knows the whole run. Does nothing
+// without a pipeline. All calls are collective.
 //
 // Ahead   Earlier stages work on later steps. A rank learns of a step when it has taken a number of
 //         further ones, the same on all ranks.
@@ -35,10 +33,8 @@ struct KnownStep {
 //         other collectives. Without a pipeline, after every step.
 class StagesTogether {
  public:
-  // training  The graph of the whole net.
-  // Lifetime  `ranks` and `comm` must outlive this object.
-  StagesTogether(const RankStages& ranks, const Graph& training, const Model& model,
-                 comm::Communicator& comm);
+  // `ranks` and `comm` must outlive this object.
+  StagesTogether(const RankStages& ranks, comm::Communicator& comm);
 
   // Whether the next step must be followed by a meeting: there is no pipeline, or a step is known
   // after which the run ends.
@@ -54,19 +50,12 @@ class StagesTogether {
   // Out  nullopt: no further one. A step that is not finite comes at a meeting only.
   std::optional<KnownStep> next_known(bool meets);
 
-  // Copies each tensor, with its optimiser state and averages, from the first rank of its stage to
-  // all ranks.
-  void gather(Engine& engine);
-
   // Copies the state of each stage's gradient sums, and its loss scale, from the first rank of the
   // stage to all ranks.
   void gather(RunState& state);
 
   // Returns the norm over the tensors of all stages. `own`: the norm over those of this stage.
   double norm(double own);
-
-  // Returns the current L2 norm of all parameters of the net.
-  double weight_norm(Engine& engine);
 
   // Whether this rank sends the data of its stage to the others.
   bool is_first() const { return ranks_.first_rank(stage_) == comm_.rank(); }
@@ -86,7 +75,6 @@ class StagesTogether {
   const RankStages& ranks_;
   comm::Communicator& comm_;
   const int stage_;          // stage of this rank, from 0
-  std::vector<int> owner_;   // for each tensor of the model, the stage to which it belongs
   std::deque<Taken> taken_;  // steps that are not known yet
   bool ends_ = false;
 };

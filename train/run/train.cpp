@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "common/comm/agreement.h"
 #include "common/counted.h"
@@ -26,6 +27,7 @@
 #include "train/run/log/run_log.h"
 #include "train/run/log/summary.h"
 #include "train/run/record/chosen_net.h"
+#include "train/run/record/net_tensors.h"
 #include "train/run/record/run_directory.h"
 #include "train/run/record/run_saver.h"
 #include "train/run/run_census.h"
@@ -189,6 +191,7 @@ struct Parts {
   const Job& job;
   Engine& engine;
   StagesTogether& together;
+  const NetTensors& tensors;
   RunDirectory& directory;
   comm::Communicator& comm;
   const Note& note;
@@ -253,6 +256,7 @@ class Trainer {
         job_(parts.job),
         engine_(parts.engine),
         together_(parts.together),
+        tensors_(parts.tensors),
         directory_(parts.directory),
         comm_(parts.comm),
         note_(parts.note),
@@ -349,9 +353,10 @@ class Trainer {
 
   // Norms read all gradients and weights, so they are computed here and not in each step.
   void log_interval(std::int64_t done) {
-    std::map<std::string, double> values{{"train.loss", state_.losses.interval.value()},
-                                         {"train.lr", rate_at(lr_, done - 1)},
-                                         {"train.weight_norm", together_.weight_norm(engine_)}};
+    std::map<std::string, double> values{
+        {"train.loss", state_.losses.interval.value()},
+        {"train.lr", rate_at(lr_, done - 1)},
+        {"train.weight_norm", together_.norm(engine_.weight_norm())}};
     add_waits(*loader_, speed_.exposed, values);
     saver_.add_costs(values);
     if (!learns_without_labels(job_.recipe.loss)) add_hits(state_, values);
@@ -372,7 +377,6 @@ class Trainer {
     if (stopping) saver_.finish();  // throws if a write failed, the reason for stopping then
     const bool due = milestones_.is_evaluated(done);
     bool saves = stopping || milestones_.is_saved(done);
-    if (due || saves) together_.gather(engine_);
     if (milestones_.ends_epoch(done)) {
       state_.losses.last_epoch = state_.losses.epoch.value();
       state_.losses.epoch = {};
@@ -410,7 +414,7 @@ class Trainer {
 
   void save(std::int64_t done) {
     const RunSaver::Hold steps = saver_.begin();
-    const std::string found = diagnose_weights(engine_, done, comm_);
+    const std::string found = diagnose_weights(engine_, together_.is_first(), done, comm_);
     if (!found.empty()) end_with(found);
     census_.gather(state_.census, done, comm_);
     std::string census;
@@ -420,7 +424,7 @@ class Trainer {
     state_.writer.seed = job_.recipe.seed;
     state_.writer.ranks = comm_.size();
     engine_.executor().forget_errors();  // as a run has that resumes from this checkpoint
-    saver_.save(state_, engine_.model(), std::move(census));
+    saver_.save(state_, engine_.model(), tensors_, std::move(census));
     state_.evaluated = true;
   }
 
@@ -430,7 +434,8 @@ class Trainer {
     const std::string diagnosis = diagnose_not_finite(mine, done, comm_);
     log_.write(done, {{"train.lr", rate_at(lr_, done - 1)}}, {{"train.not_finite", diagnosis}});
     const bool saves = done - 1 > state_.step && !job_.ranks.is_pipeline();
-    if (saves && diagnose_weights(engine_, done - 1, comm_).empty()) save(done - 1);
+    const bool is_first = together_.is_first();
+    if (saves && diagnose_weights(engine_, is_first, done - 1, comm_).empty()) save(done - 1);
     end_with(diagnosis);
   }
 
@@ -469,6 +474,7 @@ class Trainer {
   const Job& job_;
   Engine& engine_;
   StagesTogether& together_;
+  const NetTensors& tensors_;
   RunDirectory& directory_;
   comm::Communicator& comm_;
   const Note& note_;
@@ -495,6 +501,29 @@ void check_kernels(const ExecutionOptions& execution, const Graph& graph, Backen
   check_layers(execution.lanes.kernels, backend.candidates_of(graph, {.compute = execution.dtype}));
 }
 
+// All tensors of the job's net, without numbers.
+Model outline_of(const Job& job, const StartOptions& start, comm::Communicator& comm) {
+  Model net = outline_model(job.forward, start, comm);
+  if (!learns_without_labels(job.recipe.loss)) net.classes = class_names(job.data.info.classes);
+  return net;
+}
+
+// Gives the tensors that this rank holds the numbers of the newest checkpoint, or else those that
+// rank 0 has in `start`. In a pipeline these are all of the net; else they are in `held` already.
+// Out  The state of the run that goes on; nullopt for a new run.
+std::optional<RunState> fill_tensors(Model& held, Model start, const NetTensors& tensors,
+                                     const Job& job, const RunOptions& run,
+                                     RunDirectory& directory) {
+  auto restored = directory.restore_newest_checkpoint(held, tensors, job.batches, run.replan,
+                                                      run.checkpoints.kept);
+  if (restored) return restored;
+  tensors.hand_out(held, [&](Model& part) {
+    if (!job.ranks.is_pipeline()) return;
+    for (Model::Tensor& t : part.tensors) t.data = start.find(t.about.name).data;
+  });
+  return std::nullopt;
+}
+
 // Implementation of train() for a given backend.
 TrainResult train_on(Backend& backend, TrainOptions options, comm::Communicator& comm,
                      const ProgressSink& progress, const Note& note, health::Board& board) {
@@ -503,23 +532,21 @@ TrainResult train_on(Backend& backend, TrainOptions options, comm::Communicator&
   options.batch.micro_batch = choose_micro_batch(options.batch, options.run, comm);
   const RunOptions& run = options.run;
   const Job job = open_job(options, backend, comm);
-  Model model = outline_model(job.forward, options.start, comm);
-  if (!learns_without_labels(options.recipe.loss)) {
-    model.classes = class_names(job.data.info.classes);
-  }
+  Model net = outline_of(job, options.start, comm);
   RunDirectory directory(run.out, comm, note);
   const std::optional<RunPlan> stored = directory.find(job.config, run.resume, run.replan);
-  const JobGraphs graphs = graphs_of(job, model);
+  const JobGraphs graphs = graphs_of(job, net);
   std::optional<std::string> useless_norm;
   on_all(comm, [&] {
     useless_norm = check_norm_groups(graphs.training, job.setup.net.name, directory.goes_on());
     check_kernels(options.execution, graphs.training, backend);
   });
   const RunPlan* const in_force = stored && !run.replan ? &*stored : nullptr;
-  const int stage = job.ranks.stage_of(comm.rank());
-  const JobGraphs own = job.ranks.is_pipeline() ? at_stage(graphs, stage) : graphs;
+  const JobGraphs own = graphs_at(comm.rank(), job, graphs);
   PlannedRun planned = plan_run(options.execution, job, own, backend, in_force, comm);
-  begin_model(model, job.forward, options.recipe.seed, options.start, comm, note);
+  const NetTensors tensors(job.forward, net, job.ranks, comm);
+  Model start = comm.rank() == 0 ? std::move(net) : tensors.held_here(net);
+  begin_model(start, job.forward, options.recipe.seed, options.start, comm, note);
   directory.begin(job.config);
   for (const std::string& sentence : notes_on_data(job)) note(sentence);
   note(in_words(planned, job, backend));
@@ -527,20 +554,21 @@ TrainResult train_on(Backend& backend, TrainOptions options, comm::Communicator&
   const auto norms =
       note_on_norm_groups(graphs.training, job.batches, views_of(job.setup), job.sync_bn);
   if (norms) note(*norms);
+  Model held = job.ranks.is_pipeline() ? tensors.held_here(start) : std::exchange(start, {});
   const std::unique_ptr<Engine> compiled =
-      compile_planned(planned, job.recipe, own, backend, comm, std::move(model));
+      compile_planned(planned, job.recipe, own, backend, comm, std::move(held));
   Engine& engine = *compiled;
   if (const auto sentence = note_on_kernels(engine.kernels())) note(*sentence);
   directory.use_plan(std::move(planned.plan), run.replan);
-  std::optional<RunState> restored = directory.restore_newest_checkpoint(
-      engine.model(), job.batches, run.replan, run.checkpoints.kept);
+  std::optional<RunState> restored =
+      fill_tensors(engine.model(), std::move(start), tensors, job, run, directory);
   if (!restored)
     complete_weights(engine.model(), job, options.start, options.execution.threads.decode, comm);
   RunState state = std::move(restored).value_or(RunState{});
   StepRange steps;
   on_all(comm, [&] { steps = steps_to_do(job, run, state); });
   engine.load_model();
-  go_on_from(state, stage, job.ranks, engine.executor());
+  go_on_from(state, job.ranks.stage_of(comm.rank()), job.ranks, engine.executor());
   board.set_saved(state.step);
   engine.executor().marks().set_board(&board);
   RunTrace* const trace = run.log.trace;
@@ -548,9 +576,10 @@ TrainResult train_on(Backend& backend, TrainOptions options, comm::Communicator&
     engine.executor().set_trace(&trace->recorder());
     trace->begin(run.out / "trace.json", state.step, note);
   }
-  StagesTogether together(job.ranks, graphs.training, engine.model(), comm);
-  Trainer trainer({run, options.execution, job, engine, together, directory, comm, note, board},
-                  std::move(state), steps);
+  StagesTogether together(job.ranks, comm);
+  Trainer trainer(
+      {run, options.execution, job, engine, together, tensors, directory, comm, note, board},
+      std::move(state), steps);
   const TrainResult result = trainer.run(progress);
   if (trace != nullptr) trace->finish();
   return result;

@@ -128,11 +128,10 @@ void Feed::bind_weights() {
   const Graph& graph = program_.graph();
   std::size_t stage = 0;
   for (const ValueId id : graph.of_kind(ValueKind::kInput)) {
-    if (graph.value(id).name.ends_with(".weights")) {
-      program_.bind(id, std::span(weights_[stage++]));
-    }
+    const std::string& name = graph.value(id).name;
+    if (name.ends_with(".weights")) program_.bind(id, std::span(weights_[stage++]));
+    if (name == "weights") program_.bind(id, std::span(weights_.back()));
   }
-  program_.bind(graph.find("weights"), std::span(weights_.back()));
 }
 
 void Feed::bind(pipeline::Batch& batch, std::size_t m, double total_weight, const Draw& draw,

@@ -23,7 +23,8 @@ struct Draw {
 class Feed {
  public:
   // Finds the program's inputs: "pixels", "targets" if the loss reads labels, and the sample
-  // weights of all stages: "local.1.weights", ..., "weights".
+  // weights of all stages: "local.1.weights", ..., "weights". A program without a loss reads pixels
+  // only.
   explicit Feed(Program& program);
 
   // Binds micro-batch m: rows [m * size(), (m+1) * size()) of `batch`, which must stay valid until

@@ -12,12 +12,12 @@ namespace {
 // at once is for sums and sends, which must not wait for another stage's next step.
 constexpr std::size_t kMostAhead = comm::kChainsAtOnce / 2;
 
+}  // namespace
+
 // Behind the numbers of stages.
 std::uint32_t group_of_link(int from, int to, int ranks) {
   return static_cast<std::uint32_t>(ranks + 1 + from * ranks + to);
 }
-
-}  // namespace
 
 Relay::Relay(const std::vector<std::unique_ptr<Program>>& programs, const Execution& execution,
              comm::Communicator& comm)

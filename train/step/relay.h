@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <vector>
@@ -11,6 +12,9 @@
 #include "train/plan/execution.h"
 
 namespace winnow::train {
+
+// Returns the number of the group of two ranks, of `ranks`, between which values are handed over.
+std::uint32_t group_of_link(int from, int to, int ranks);
 
 // Sends values from the ranks of one pipeline stage to those of the next, one micro-batch at a
 // time. A stage's program reads such a value as its input "pixels", and writes one as its output of

@@ -157,8 +157,8 @@ Embedded embed_images(const EmbedOptions& options, comm::Communicator& comm,
   const Graph graph = for_features(for_inference(forward_graph(setup)));
 
   const pipeline::SampleSet samples = pipeline::SampleSet{ids_of_all(*cache), {}};
-  const Shares shares{samples.size(),
-                      static_cast<std::size_t>(graph.value(graph.find("pixels")).shape[0]), 1};
+  const Shares shares{
+      samples.size(), static_cast<std::size_t>(graph.value(graph.find("pixels")).shape[0]), {{1}}};
   const auto backend = make_backend(options.backend, {.device = comm.local_rank()});
   const auto weights = place_weights(*backend, net.model);
   const auto programs = compile(options, *backend, graph, shares.micro_batches());
@@ -177,9 +177,9 @@ Embedded embed_images(const EmbedOptions& options, comm::Communicator& comm,
        .recipe = eval_recipe(net.config.eval_resize_px),
        .threads = options.threads.decode},
       comm, lanes.size(),
-      [&](std::size_t lane, pipeline::Batch& batch, std::int64_t micro) {
+      [&](std::size_t lane, pipeline::Batch& batch, const Turn& turn) {
         lanes[lane].compute(batch);
-        in_order.put(lanes[lane], micro);
+        in_order.put(lanes[lane], turn.micro);
       },
       progress);
   net.about.images = samples.size();

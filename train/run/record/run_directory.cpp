@@ -187,67 +187,69 @@ void RunDirectory::use_plan(RunPlan plan, bool replan) {
   plan_digest_ = digest_of_plan(text);
 }
 
-std::optional<RunState> RunDirectory::restore_newest_checkpoint(Model& model,
-                                                                const BatchLayout& batches,
-                                                                bool replan, int keep) {
-  std::string state;
-  on_root(comm_, [&] {
-    remove_unfinished_checkpoints(checkpoints());
-    std::vector<std::string> skipped;
-    const auto newest = newest_checkpoint(checkpoints(), &skipped);
-    for (const std::string& reason : skipped) note_("skipped: " + reason);
-    if (!newest) return;
-    const Checkpoint checkpoint = load_checkpoint(*newest);
-    const std::string where = (*newest / "state.json").string();
-    RunState found = parse_state(checkpoint.state, where);
-    if (found.step != checkpoint.step) {
-      throw FormatError(where + " belongs to step " + std::to_string(found.step) +
-                        ", but its checkpoint to step " + std::to_string(checkpoint.step) +
-                        "; remove this checkpoint");
-    }
-    check_state(found, batches, where);
-    const bool known =
-        found.writer.plan == plan_digest_ ||
-        std::ranges::find(plan_.supersedes, found.writer.plan) != plan_.supersedes.end();
-    if (!known && !replan) {
-      throw UsageError(newest->string() + " was made with another plan than " +
-                       plan_path().string() + "; restore that plan, or resume with --replan");
-    }
-    load_state_dict(model, checkpoint.model, (*newest / "model.safetensors").string());
-    load_optimizer_state(model, checkpoint.optimizer, (*newest / "optimizer.safetensors").string());
-    load_ema_state_dict(model, checkpoint.ema, (*newest / "ema.safetensors").string());
-    const auto best = found.best ? std::optional(found.best->step) : std::nullopt;
-    const bool is_kept = mark_best_checkpoint(checkpoints(), best);
-    keep_newest_checkpoints(*newest, keep);
-    note_("resuming from " + newest->string());
-    state = checkpoint.state;
-    if (best && !is_kept) {
-      note_("the best checkpoint so far, of step " + std::to_string(*best) +
-            ", is missing; the best one is chosen from later evaluations");
-      found.best.reset();
-      state = to_text(found);
-    }
-  });
-  state = comm::broadcast_text(comm_, state);
-  for (Model::Tensor& t : model.tensors) {
-    comm_.broadcast(std::as_writable_bytes(std::span(t.data)), 0);
-    for (std::vector<float>& slot : t.state) {
-      comm_.broadcast(std::as_writable_bytes(std::span(slot)), 0);
-    }
-    for (std::vector<float>* average : {&t.slow, &t.ema}) {
-      if (!average->empty()) comm_.broadcast(std::as_writable_bytes(std::span(*average)), 0);
-    }
+RunDirectory::Found RunDirectory::find_newest_checkpoint(const BatchLayout& batches, bool replan) {
+  remove_unfinished_checkpoints(checkpoints());
+  std::vector<std::string> skipped;
+  const auto newest = newest_checkpoint(checkpoints(), &skipped);
+  for (const std::string& reason : skipped) note_("skipped: " + reason);
+  if (!newest) return {};
+  Found found{.path = *newest, .checkpoint = load_checkpoint(*newest), .state = {}};
+  const std::string where = (*newest / "state.json").string();
+  found.state = parse_state(found.checkpoint.state, where);
+  if (found.state.step != found.checkpoint.step) {
+    throw FormatError(where + " belongs to step " + std::to_string(found.state.step) +
+                      ", but its checkpoint to step " + std::to_string(found.checkpoint.step) +
+                      "; remove this checkpoint");
   }
-  if (state.empty()) return std::nullopt;
-  return parse_state(state, path_.string());
+  check_state(found.state, batches, where);
+  const std::string& plan = found.state.writer.plan;
+  const bool known =
+      plan == plan_digest_ || std::ranges::find(plan_.supersedes, plan) != plan_.supersedes.end();
+  if (!known && !replan) {
+    throw UsageError(newest->string() + " was made with another plan than " + plan_path().string() +
+                     "; restore that plan, or resume with --replan");
+  }
+  return found;
 }
 
-Checkpoint RunDirectory::checkpoint_of(RunState state, const Model& model) const {
+// Removes what the run no longer needs besides `found`.
+void RunDirectory::settle_on(Found& found, int keep) {
+  std::optional<BestEvaluation>& best = found.state.best;
+  const auto step = best ? std::optional(best->step) : std::nullopt;
+  const bool is_kept = mark_best_checkpoint(checkpoints(), step);
+  keep_newest_checkpoints(found.path, keep);
+  note_("resuming from " + found.path.string());
+  if (!best || is_kept) return;
+  note_("the best checkpoint so far, of step " + std::to_string(best->step) +
+        ", is missing; the best one is chosen from later evaluations");
+  best.reset();
+}
+
+std::optional<RunState> RunDirectory::restore_newest_checkpoint(Model& held,
+                                                                const NetTensors& tensors,
+                                                                const BatchLayout& batches,
+                                                                bool replan, int keep) {
+  Found found;
+  on_root(comm_, [&] { found = find_newest_checkpoint(batches, replan); });
+  const bool is_there = !found.path.empty();
+  if (comm::broadcast(comm_, static_cast<int>(is_there), 0) == 0) return std::nullopt;
+  tensors.hand_out(held, [&](Model& part) {
+    const Checkpoint& from = found.checkpoint;
+    load_state_dict(part, from.model, (found.path / "model.safetensors").string());
+    load_optimizer_state(part, from.optimizer, (found.path / "optimizer.safetensors").string());
+    load_ema_state_dict(part, from.ema, (found.path / "ema.safetensors").string());
+  });
+  std::string state;
+  on_root(comm_, [&] {
+    settle_on(found, keep);
+    state = to_text(found.state);
+  });
+  return parse_state(comm::broadcast_text(comm_, state), path_.string());
+}
+
+Checkpoint RunDirectory::checkpoint_of(RunState state) const {
   state.writer.plan = plan_digest_;
-  Checkpoint checkpoint{state.step, to_state_dict(model, state.step), to_optimizer_state(model),
-                        to_text(state), to_ema_state_dict(model, state.step)};
-  add_classes(checkpoint.about, model.classes);
-  return checkpoint;
+  return {.step = state.step, .model = {}, .optimizer = {}, .state = to_text(state)};
 }
 
 }  // namespace winnow::train

@@ -11,6 +11,7 @@
 #include "train/checkpoint/checkpoint.h"
 #include "train/model/model.h"
 #include "train/plan/run_plan.h"
+#include "train/run/record/net_tensors.h"
 #include "train/run/record/run_state.h"
 
 namespace winnow::train {
@@ -46,19 +47,21 @@ class RunDirectory {
   // Throws  UsageError if the two differ in a way that compare_plans() forbids.
   void use_plan(RunPlan plan, bool replan);
 
-  // Reads the newest intact checkpoint into `model` on all ranks, and reports damaged ones that it
-  // skips. Without a checkpoint, all ranks receive rank 0's model.
+  // Reads the newest intact checkpoint, and reports damaged ones that it skips. Hands its tensors
+  // out to the ranks that hold them, into `held`.
   //
-  // Out     The state saved with the checkpoint; nullopt at the start of a run.
+  // Out     The state saved with the checkpoint; nullopt at the start of a run, which leaves `held`
+  //         as it is.
   // keep    As for train::save_checkpoint().
   // Throws  UsageError: the checkpoint was made under another plan, without `replan`. FormatError:
   //         a state that no run with `batches` can have.
-  std::optional<RunState> restore_newest_checkpoint(Model& model, const BatchLayout& batches,
-                                                    bool replan, int keep);
+  std::optional<RunState> restore_newest_checkpoint(Model& held, const NetTensors& tensors,
+                                                    const BatchLayout& batches, bool replan,
+                                                    int keep);
 
-  // Returns what a checkpoint after state.step steps stores: a copy of `model`, `state`, and the
+  // Returns what a checkpoint after state.step steps stores besides tensors: `state`, and the
   // digest of the current plan. Not collective.
-  Checkpoint checkpoint_of(RunState state, const Model& model) const;
+  Checkpoint checkpoint_of(RunState state) const;
 
   // Identifier of the run: 16 random hex digits, drawn once. Valid on rank 0, after begin().
   const std::string& run_id() const noexcept { return run_id_; }
@@ -74,7 +77,16 @@ class RunDirectory {
   std::filesystem::path census() const { return path_ / "census.json"; }
 
  private:
+  // A checkpoint that a run can go on from, on rank 0.
+  struct Found {
+    std::filesystem::path path{};  // empty: there is none
+    Checkpoint checkpoint{};
+    RunState state{};
+  };
+
   std::filesystem::path plan_path() const { return path_ / "plan.json"; }
+  Found find_newest_checkpoint(const BatchLayout& batches, bool replan);
+  void settle_on(Found& found, int keep);
 
   std::filesystem::path path_;
   comm::Communicator& comm_;

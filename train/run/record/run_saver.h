@@ -10,6 +10,7 @@
 #include "train/checkpoint/checkpoint_writer.h"
 #include "train/model/model.h"
 #include "train/run/log/run_log.h"
+#include "train/run/record/net_tensors.h"
 #include "train/run/record/run_directory.h"
 #include "train/run/record/run_state.h"
 
@@ -53,13 +54,14 @@ class RunSaver {
   // Starts a pause of training in which the content of a checkpoint is gathered.
   Hold begin();
 
-  // Copies `model` after state.step steps, as soon as the previous checkpoint is durable.
-  // Collective.
+  // Copies the tensors of the net, of which this rank holds those in `held`, after state.step
+  // steps, as soon as the previous checkpoint is durable. Collective.
   //
   // census   Text of RUN/census.json, on rank 0. It is written before the checkpoint.
   // Durable  On return only for the first checkpoint of a run, so that all ranks know one to resume
   //          from, and for one that is_best().
-  void save(const RunState& state, const Model& model, std::string census);
+  void save(const RunState& state, const Model& held, const NetTensors& tensors,
+            std::string census);
 
   // Waits until all saved checkpoints are durable. Collective.
   void finish();
@@ -72,7 +74,7 @@ class RunSaver {
   void add_costs(std::map<std::string, double>& values) const;
 
  private:
-  CheckpointJob job_of(const RunState& state, const Model& model, std::string census);
+  CheckpointJob job_of(const RunState& state, Checkpoint checkpoint, std::string census);
 
   const RunDirectory& directory_;
   RunLog& log_;

@@ -42,8 +42,11 @@ JobGraphs graphs_of(const Job& job, const Model& model) {
           local.neighbours() > 0 ? 1 : static_cast<int>(local.stages())};
 }
 
-JobGraphs at_stage(const JobGraphs& graphs, int stage) {
-  return {at_stage(graphs.training, stage), graphs.inference, graphs.total_steps, 1};
+JobGraphs graphs_at(int rank, const Job& job, const JobGraphs& graphs) {
+  if (!job.ranks.is_pipeline()) return graphs;
+  const int stage = job.ranks.stage_of(rank);
+  return {at_stage(graphs.training, stage), at_stage_for_inference(job.forward, stage),
+          graphs.total_steps, 1};
 }
 
 void Engine::swap_ema() {

@@ -26,9 +26,8 @@ struct JobGraphs {
 };
 JobGraphs graphs_of(const Job& job, const Model& model);
 
-// Returns the graphs that a rank of pipeline stage `stage` compiles: for training that stage alone,
-// for inference the whole net.
-JobGraphs at_stage(const JobGraphs& graphs, int stage);
+// Returns the graphs that a rank compiles: those of `graphs`, or of its stage of a pipeline alone.
+JobGraphs graphs_at(int rank, const Job& job, const JobGraphs& graphs);
 
 // The lanes (replicas of the program) that evaluate micro-batches in parallel, with `threads`
 // threads each.

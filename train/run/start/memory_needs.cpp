@@ -37,39 +37,68 @@ LaneMemory lane_of(const MemoryUse& use) {
   return {.values = block(use.lane_bytes) - use.scratch_bytes, .scratch = use.scratch_bytes};
 }
 
+// Bytes of the tensors of a graph, by purpose.
+struct TensorBytes {
+  std::size_t weights = 0;
+  std::size_t optimizer = 0;
+  std::size_t averages = 0;
+
+  std::size_t total() const noexcept { return weights + optimizer + averages; }
+};
+
+TensorBytes bytes_of_tensors(const RecipeOptions& recipe, const Graph& graph) {
+  const std::size_t weights = bytes_of(graph);
+  const std::size_t slow = lookahead_of(recipe.options).every > 0 ? weights : 0;
+  const std::size_t ema = ema_of(recipe.options).every > 0 ? weights : 0;
+  return {.weights = weights,
+          .optimizer = bytes_of(graph, ValueKind::kParameter) *
+                       find_optimizer(recipe.optimizer).slots.size(),
+          .averages = slow + ema};
+}
+
 // Weights, their optimiser state and averages, and gradients.
 MemoryNeeds needs_of_weights(const ExecutionOptions& options, const Job& job, const Graph& graph) {
-  const std::size_t weights = bytes_of(graph);
-  const OptionValues& recipe = job.recipe.options;
-  const std::size_t slow = lookahead_of(recipe).every > 0 ? bytes_of(graph) : 0;
-  const std::size_t ema = ema_of(recipe).every > 0 ? bytes_of(graph) : 0;
+  const TensorBytes tensors = bytes_of_tensors(job.recipe, graph);
   const GradientLayout gradients =
       layout_gradients(graph, options.all_reduce.bucket_bytes, tail_count(graph));
   const SumBytes sums = bytes_of_sums(gradients, options.reproducible);
   const std::size_t lost =
       options.all_reduce.error_feedback ? sizeof(float) * gradients.elements : 0;
-  return {.weights = weights,
-          .optimizer = bytes_of(graph, ValueKind::kParameter) *
-                       find_optimizer(job.recipe.optimizer).slots.size(),
-          .averages = slow + ema,
+  return {.weights = tensors.weights,
+          .optimizer = tensors.optimizer,
+          .averages = tensors.averages,
           .sums = sums.shared + lost,
           .lane = {.gradients = sums.lane, .further = sums.further}};
 }
 
-// Values that a stage of a pipeline receives, for two steps, and sends. Where it receives values,
-// its batches have no pixels.
-void add_hand_overs(const Graph& graph, MemoryNeeds& needs) {
+// Bytes of the values of a micro-batch that a stage of a pipeline receives and sends; 0: none.
+struct HandedBytes {
+  std::size_t in = 0;
+  std::size_t out = 0;
+};
+
+HandedBytes handed_bytes(const Graph& graph) {
   const auto bytes = [&](ValueId id) {
     return static_cast<std::size_t>(element_count(graph.value(id).shape)) * sizeof(float);
   };
+  HandedBytes handed;
   const ValueId given = graph.find("pixels");
-  if (graph.value(given).storage == Storage::kCompute) {
-    needs.sums += 2 * bytes(given) * static_cast<std::size_t>(needs.micro_batches);
-    needs.batch = 0;
-  }
+  if (graph.value(given).storage == Storage::kCompute) handed.in = bytes(given);
   for (const Output& output : graph.outputs) {
-    if (output.kind == OutputKind::kValue) needs.lane.gradients += 2 * bytes(output.value);
+    if (output.kind == OutputKind::kValue) handed.out += bytes(output.value);
   }
+  return handed;
+}
+
+// Adds what a stage receives, in training for two steps, and sends, with a copy. Where it receives
+// values, its batches have no pixels.
+void add_hand_overs(const HandedBytes& handed, bool evaluates, MemoryNeeds& needs) {
+  needs.sums += 2 * handed.in * static_cast<std::size_t>(needs.micro_batches);
+  needs.lane.gradients += 2 * handed.out;
+  if (evaluates) needs.evaluation.lane.values += handed.in + 2 * handed.out;
+  if (handed.in == 0) return;
+  needs.batch = 0;
+  needs.evaluation.batches = 0;
 }
 
 bool has_samples(const Job& job, Split split) {
@@ -91,8 +120,9 @@ MemoryNeeds memory_needs(const ExecutionOptions& options, const Job& job, const 
   MemoryNeeds needs = needs_of_weights(options, job, graphs.training);
   needs.batch = static_cast<std::size_t>(job.batches.micro_batches()) * micro_batch;
   needs.micro_batches = static_cast<int>(job.batches.micro_batches());
-  if (job.ranks.is_pipeline()) add_hand_overs(graphs.training, needs);
-  if (writes) needs.checkpoint = needs.weights + needs.optimizer + needs.averages;
+  const bool is_pipeline = job.ranks.is_pipeline();
+  const Graph& net = is_pipeline ? job.forward : graphs.training;
+  if (writes) needs.checkpoint = bytes_of_tensors(job.recipe, net).total();
   const bool evaluates = has_samples(job, Split::kVal) || has_samples(job, Split::kTest);
   if (evaluates) {
     needs.evaluation.batches =
@@ -100,6 +130,7 @@ MemoryNeeds memory_needs(const ExecutionOptions& options, const Job& job, const 
     needs.evaluation.lane.values = job.tta.empty() ? 0 : micro_batch;
     needs.evaluation.before_saving = has_samples(job, Split::kVal);
   }
+  if (is_pipeline) add_hand_overs(handed_bytes(graphs.training), evaluates, needs);
   if (backend.is_on_cpu()) {
     const MemoryUse training = backend.memory_of(
         graphs.training,

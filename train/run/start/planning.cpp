@@ -120,8 +120,8 @@ MemoryFit fit_with_heads(const Job& job, const MemoryNeeds& needs, std::size_t a
 // `planned`.
 void fit_rank(const ExecutionOptions& options, const Job& job, const JobGraphs& graphs,
               Backend& backend, const comm::Communicator& comm, PlannedRun& planned) {
-  const WishedRank wished =
-      wish_for_rank(options, job, backend, options.lanes.threads, comm.size());
+  const WishedRank wished = wish_for_rank(options, job, backend, options.lanes.threads,
+                                          job.ranks.place_of(comm.rank()).ranks);
   const int lanes = wished.memory.lanes;
   const MemoryNeeds needs = memory_needs(options, job, graphs, backend, comm.rank() == 0);
   planned.evaluation_threads = wished.evaluation_threads;

@@ -47,7 +47,7 @@ struct WishedRank {
 // Returns the lanes (replicas of the program) and batches that a rank would use if memory were
 // unlimited.
 // lane_threads  Threads of each lane.
-// ranks         Number of ranks of the job.
+// ranks         Number of ranks that evaluate the net, or this rank's stage of it.
 // Throws        UsageError: --sync-bn on a GPU with several micro-batches on a rank.
 WishedRank wish_for_rank(const ExecutionOptions& options, const Job& job, const Backend& backend,
                          int lane_threads, int ranks);

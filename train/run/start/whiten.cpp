@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "common/error.h"
@@ -45,17 +46,21 @@ PatchSums sum_patches(const Job& job, int threads, comm::Communicator& comm, int
 }  // namespace
 
 void whiten(Model& model, const Job& job, int threads, comm::Communicator& comm) {
-  for (Model::Tensor& t : model.tensors) {
-    if (t.about.init != Init::kWhitening) continue;
-    const PatchSums sums = sum_patches(job, threads, comm, static_cast<int>(t.about.shape.back()));
+  for (const Value& value : job.forward.values) {
+    if (value.init != Init::kWhitening) continue;
+    const PatchSums sums = sum_patches(job, threads, comm, static_cast<int>(value.shape.back()));
+    std::vector<float> filters(static_cast<std::size_t>(element_count(value.shape)));
     if (comm.rank() == 0) {
-      const std::vector<float> filters = whitening_filters(
+      std::vector<float> made = whitening_filters(
           sums, {.mean = job.setup.options.mean, .stddev = job.setup.options.stddev});
-      if (filters.size() != t.data.size()) throw Error(t.about.name + " cannot whiten images");
-      // in place, because weights of the run are views of it
-      std::ranges::copy(filters, t.data.begin());
+      if (made.size() != filters.size()) throw Error(value.name + " cannot whiten images");
+      filters = std::move(made);
     }
-    comm.broadcast(std::as_writable_bytes(std::span(t.data)), 0);
+    comm.broadcast(std::as_writable_bytes(std::span(filters)), 0);
+    const auto held = std::ranges::find(model.tensors, value.name,
+                                        [](const Model::Tensor& t) { return t.about.name; });
+    // in place, because weights of the run are views of it
+    if (held != model.tensors.end()) std::ranges::copy(filters, held->data.begin());
   }
 }
 

@@ -7,8 +7,8 @@
 
 namespace winnow::train {
 
-// Computes the whitening filters (tensors with Init::kWhitening) of `model` from the first images
-// of the first epoch, prepared as in evaluation. Does nothing if there are none.
+// Computes the whitening filters (tensors with Init::kWhitening) of the job's net from the first
+// images of the first epoch, prepared as in evaluation, and puts those that `model` has into it.
 // Out         The same filters on all ranks. They depend only on data and seed.
 // threads     Number of decoding threads.
 // Collective  No loader may prepare batches meanwhile.
