@@ -64,9 +64,9 @@ float least_probability(const GalleryInput& input, std::span<const std::uint32_t
   };
   if (!std::ranges::all_of(rows, stays)) return least;
   for (const std::uint32_t row : rows) {
-    const auto of_row = std::ranges::equal_range(input.told, row, {}, &dedup::VerifiedPair::row_a);
-    for (const dedup::VerifiedPair& pair : of_row) {
-      if (std::ranges::binary_search(rows, pair.row_b)) take(pair);
+    auto pair = std::ranges::lower_bound(input.told, row, {}, &dedup::VerifiedPair::row_a);
+    for (; pair != input.told.end() && pair->row_a == row; ++pair) {
+      if (std::ranges::binary_search(rows, pair->row_b)) take(*pair);
     }
   }
   return least;
@@ -199,7 +199,7 @@ std::vector<std::uint32_t> shown_rows(const GalleryInput& input, std::size_t num
     (stays ? stay : go).push_back(row);
   }
   const std::uint32_t first = representative(input, number);
-  std::ranges::stable_partition(stay, [&](std::uint32_t row) { return row == first; });
+  std::stable_partition(stay.begin(), stay.end(), [&](std::uint32_t row) { return row == first; });
   std::ranges::stable_sort(go, std::ranges::greater{},
                            [&](std::uint32_t row) { return selection.distances[row]; });
   if (stay.size() + go.size() > most) {

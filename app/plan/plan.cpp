@@ -255,8 +255,9 @@ class Planner {
   void plan_memory() {
     std::vector<LaneChoice> choices = choices_of(choice());
     // The run's own comes first: see program_.
-    std::ranges::stable_partition(
-        choices, [&](const LaneChoice& c) { return c.micro_batch == report_.micro_batch; });
+    std::stable_partition(choices.begin(), choices.end(), [&](const LaneChoice& c) {
+      return c.micro_batch == report_.micro_batch;
+    });
     for (const LaneChoice& one : choices) {
       if (is_asked_to_stop(session_)) throw StoppedError("stopped; nothing was written");
       report_.rows.push_back(row_of(one));

@@ -90,8 +90,8 @@ EqualPixels::EqualPixels(const std::vector<Hash128>& pixel_hashes,
 
 std::vector<std::uint32_t> EqualPixels::rows_like(std::uint32_t first) const {
   std::vector<std::uint32_t> rows{first};
-  const auto of_first = std::ranges::equal_range(copies_, first, {}, &Edge::a);
-  for (auto edge = of_first.begin(); edge != of_first.end(); ++edge) rows.push_back(edge->b);
+  auto edge = std::ranges::lower_bound(copies_, first, {}, &Edge::a);
+  for (; edge != copies_.end() && edge->a == first; ++edge) rows.push_back(edge->b);
   return rows;
 }
 
