@@ -554,7 +554,8 @@ TrainResult train_on(Backend& backend, TrainOptions options, comm::Communicator&
   const auto norms =
       note_on_norm_groups(graphs.training, job.batches, views_of(job.setup), job.sync_bn);
   if (norms) note(*norms);
-  Model held = job.ranks.is_pipeline() ? tensors.held_here(start) : std::exchange(start, {});
+  const bool has_more = job.ranks.is_pipeline() && comm.rank() == 0;
+  Model held = has_more ? tensors.held_here(start) : std::exchange(start, {});
   const std::unique_ptr<Engine> compiled =
       compile_planned(planned, job.recipe, own, backend, comm, std::move(held));
   Engine& engine = *compiled;
