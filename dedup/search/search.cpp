@@ -317,7 +317,8 @@ std::vector<Neighbour> neighbours_of(std::span<const std::uint64_t> code, const 
 
 SelfCheck check_edges(const CodeColumn& codes, std::span<const std::uint32_t> rows, int radius,
                       std::span<const Edge> edges, std::uint64_t queries, std::uint64_t seed) {
-  SelfCheck check{.queries = std::min<std::uint64_t>(queries, rows.size())};
+  SelfCheck check;
+  check.queries = std::min<std::uint64_t>(queries, rows.size());
   CounterRng rng(seed, 0, 0, RandomUse::kTest);
   std::vector<std::uint32_t> order(rows.begin(), rows.end());  // shuffled as far as it is used
   std::vector<std::uint32_t> checked;                          // the first rows of the drawn codes
