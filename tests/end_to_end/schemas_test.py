@@ -245,7 +245,7 @@ class Schemas(Case):
                          [f"shuffle of {q}, used outside their lane" for q in ("0", "0.05", "0.1", "0.25", "0.5", "1")])
         once = self.json_of("bench", *shuffle, "--shuffle-fraction", 0.25)
         self.assertEqual({row["name"] for row in once["rows"]} - {row["name"] for row in shuffled["rows"]}, set())
-        self.refused(2, ["4 partitions"], *shuffle[:3], "--batch-size", 3, "--partitions", 4)
+        self.refused(2, ["partitions, 4"], *shuffle[:3], "--batch-size", 3, "--partitions", 4)
         exchange = ["bench", "alltoall", "-b", "300K", "--rounds", 1]
         exchanged = self.json_of("bench", *exchange, "--segment", 1000, "--gradients", "40K", ranks=3)
         self.assertEqual([(row["name"], row["unit"]) for row in exchanged["rows"]],
