@@ -264,9 +264,12 @@ Evaluation evaluate(std::span<const std::unique_ptr<Program>> programs, const Ev
   }
   const Shares shares{task.samples.size(), lanes.front().feed.size(), stages.ranks};
   const bool keeps_logits = task.with_logits || task.several_labels != nullptr;
-  const std::size_t classes = comm::broadcast(comm, lanes.front().feed.classes(),
-                                              stages.ranks.first_rank(stages.ranks.count() - 1));
-  RankEvaluation mine(lanes, shares, comm.rank(), keeps_logits ? classes : 0);
+  std::size_t classes = 0;  // logits of a sample to keep; the last stage knows how many
+  if (keeps_logits) {
+    const int last = stages.ranks.first_rank(stages.ranks.count() - 1);
+    classes = comm::broadcast(comm, lanes.front().feed.classes(), last);
+  }
+  RankEvaluation mine(lanes, shares, comm.rank(), classes);
   lanes.front().program.load_parameters();  // for all lanes
   compute_all({task.source, task.samples, shares, "evaluating"}, load, comm, mine, progress);
   std::vector<SampleResult>& results = mine.results();

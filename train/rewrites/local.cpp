@@ -96,11 +96,12 @@ Graph at_stage_for_inference(const Graph& forward, int stage) {
   Graph result = at_stage(forward, stage);
   const bool ends_before_others =
       std::ranges::count(result.outputs, OutputKind::kValue, &Output::kind) > 0;
-  if (!ends_before_others) return for_inference(result);
-  std::erase_if(result.outputs, [](const Output& output) {
-    return output.kind == OutputKind::kLoss || output.kind == OutputKind::kPerSampleLoss ||
-           output.kind == OutputKind::kLogits;
-  });
+  if (ends_before_others) {
+    std::erase_if(result.outputs, [](const Output& output) {
+      return output.kind == OutputKind::kLoss || output.kind == OutputKind::kPerSampleLoss ||
+             output.kind == OutputKind::kLogits;
+    });
+  }
   return for_inference(result);
 }
 
