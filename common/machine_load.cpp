@@ -3,7 +3,6 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <chrono>
 #include <fstream>
 #include <sstream>
@@ -61,13 +60,12 @@ double MachineLoad::own_cores() const {
   return passed > 0 ? (seconds_of_process() - own_seconds_) / passed : 0;
 }
 
-double MachineLoad::others_cores() const {
+double MachineLoad::busy_cores() const {
   const auto ticks = ticks_now();
   const double passed = seconds();
   if (!ticks || !ticks_ || passed <= 0) return 0;
   const auto busy = static_cast<double>(ticks->busy - ticks_->busy);
-  const double cores = busy / static_cast<double>(sysconf(_SC_CLK_TCK)) / passed;
-  return std::max(0.0, cores - own_cores());
+  return busy / static_cast<double>(sysconf(_SC_CLK_TCK)) / passed;
 }
 
 }  // namespace winnow

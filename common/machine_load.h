@@ -14,15 +14,14 @@ struct ProcessorTicks {
 // Parses the text of /proc/stat; nullopt if it is malformed.
 std::optional<ProcessorTicks> parse_processor_ticks(std::string_view stat);
 
-// Measures how busy this machine's processors are with other processes, from its construction on.
+// Measures how busy this machine's processors are, from its construction on.
 class MachineLoad {
  public:
   MachineLoad();
 
-  // Mean number of cores that other processes and a hypervisor used since construction; 0 if
-  // unknown.
-  double others_cores() const;
-  double own_cores() const;  // mean number of cores that this process used since construction
+  // Mean number of cores that all processes and a hypervisor used since construction; 0 if unknown.
+  double busy_cores() const;
+  double own_cores() const;  // the same of this process
   double seconds() const;    // elapsed since then
 
  private:

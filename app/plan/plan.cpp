@@ -430,9 +430,14 @@ PlanReport run_plan(const PlanRequest& request, Session& session) {
                          ? "--target needs runs that reached it: give them by --runs RUN..."
                          : "--runs needs a --target that they reached, as top1=0.9");
   }
-  if (request.kernels && !request.measures) {
+  const std::pair<std::string_view, bool> measuring[] = {
+      {"--kernels", request.kernels},
+      {"--hosts", !request.scaling.hosts.empty()},
+      {"--runs", !request.runs.empty()}};
+  for (const auto& [flag, is_given] : measuring) {
+    if (!is_given || request.measures) continue;
     throw UsageError(
-        "--kernels measures kernels, and --memory-only measures nothing; leave out one");
+        fmt::format("{} needs times, and --memory-only measures nothing; leave out one", flag));
   }
   return Planner(request, session).plan();
 }

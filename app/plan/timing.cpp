@@ -22,6 +22,14 @@ using train::StepSeconds;
 // A trial runs its step at least three times, and evaluation and nodes once each.
 constexpr double kPasses = 5;
 
+// Floating-point operations of a step that a processor computes in about a second.
+constexpr double kSoon = 1e11;
+// A step has this many times the operations of its forward pass.
+constexpr double kPassesOfStep = 3;
+
+// The loader sets the pace if steps wait for it for more than this share of their time.
+constexpr double kPacing = 0.05;
+
 double distance(std::int64_t a, std::int64_t b) {
   return std::abs(std::log2(static_cast<double>(a) / static_cast<double>(b)));
 }
@@ -73,6 +81,35 @@ StepSeconds times_computing(StepSeconds step, double factor) {
 }
 
 }  // namespace
+
+Timed timed_trial(train::Trial trial, int lane_threads) {
+  Timed out{.lane_threads = lane_threads, .trial = std::move(trial)};
+  std::vector<StepSeconds> steps = out.trial.steps;
+  for (StepSeconds& step : steps) {
+    out.waited += std::exchange(step.data, 0) / static_cast<double>(steps.size());
+  }
+  out.step = train::median_step(steps);
+  const auto [least, most] = std::ranges::minmax(steps, {}, &StepSeconds::total);
+  out.spread = (most.total() - least.total()) / out.step.total();
+  return out;
+}
+
+std::int64_t micro_batches_of_trial(double flops_of_image, const StepForm& whole) {
+  const std::int64_t of_round = whole.lanes * whole.micro_batch;
+  const double step_flops =
+      kPassesOfStep * flops_of_image * static_cast<double>(whole.micro_batch * whole.micro_batches);
+  if (step_flops <= kSoon) return whole.micro_batches;
+  const auto soon =
+      static_cast<std::int64_t>(static_cast<double>(whole.rounds()) * kSoon / step_flops);
+  const std::int64_t least = 2 * of_round <= 128 ? 2 : 1;
+  return std::min(whole.micro_batches, whole.lanes * std::max(least, soon));
+}
+
+double waiting_seconds(const Timed& of, double images, double computing) {
+  const double share = images / of.images();
+  if (of.waited < kPacing * of.step.total()) return share * of.waited;
+  return std::max(0.0, share * (of.waited + of.step.total()) - computing);
+}
 
 StepOf step_by(const std::vector<Timed>& trials, const StepForm& wanted, int lane_threads) {
   StepOf out;
@@ -129,10 +166,11 @@ Timing::Wanted Timing::wanted(std::int64_t micro_batch, int lane_threads, bool b
   });
   const int lanes =
       row == report_.rows.end() ? std::max(1, report_.cores / lane_threads) : row->memory.lanes;
-  const std::int64_t of_rank = report_.rank_images / micro_batch;
-  const bool twice = 2 * micro_batch * lanes <= 128;
+  const double of_image =
+      train::count(job_.forward).flops / static_cast<double>(job_.batches.micro_batch);
+  const StepForm whole{micro_batch, report_.rank_images / micro_batch, lanes};
   Wanted one{.shape = {.micro_batch = micro_batch,
-                       .micro_batches = std::min<std::int64_t>(of_rank, lanes * (twice ? 2 : 1)),
+                       .micro_batches = micro_batches_of_trial(of_image, whole),
                        .lane_threads = lane_threads,
                        .evaluates = report_.evaluation_images > 0,
                        .by_node = by_node}};
@@ -176,33 +214,29 @@ train::ExecutionOptions Timing::execution_of_trial() const {
 }
 
 void Timing::take(Wanted one) {
-  Timed timed{.lane_threads = one.shape.lane_threads};
+  const int lane_threads = one.shape.lane_threads;
   if (one.known) {
-    timed.trial = *std::move(one.known);
-  } else {
-    timed.trial = train::try_steps(execution_of_trial(), job_, one.shape, backend_, session_.comm);
-    measured_steps_ += static_cast<std::int64_t>(timed.trial.steps.size());
-    if (session_.comm.rank() == 0) rates_.keep(one.key, timed.trial);
+    trials_.push_back(timed_trial(*std::move(one.known), lane_threads));
+    return;
   }
-  timed.step = train::median_step(timed.trial.steps);
-  timed.step.data = 0;  // means nothing for a few batches
-  const auto [least, most] = std::ranges::minmax(timed.trial.steps, {}, &StepSeconds::total);
-  timed.spread = (most.total() - least.total()) / timed.step.total();
-  trials_.push_back(std::move(timed));
+  train::Trial trial =
+      train::try_steps(execution_of_trial(), job_, one.shape, backend_, session_.comm);
+  measured_steps_ += static_cast<std::int64_t>(trial.steps.size());
+  if (session_.comm.rank() == 0) rates_.keep(one.key, trial);
+  trials_.push_back(timed_trial(std::move(trial), lane_threads));
 }
 
 // Known trials count with the time that measuring them took, so that a plan and the one after it
 // measure the same trials.
 void Timing::fit_into_time(std::vector<Wanted>& left) const {
   const Timed& first = trials_.front();
-  const double of_image = first.step.total() / first.images();
+  const double of_image = (first.step.total() + first.waited) / first.images();
   double whole = 0;
   for (const Timed& one : trials_) whole += one.trial.took_seconds;
   double more = 0;
   std::erase_if(left, [&](const Wanted& one) {
-    const double cost =
-        kPasses * of_image * static_cast<double>(one.shape.micro_batch) * first.trial.form.lanes +
-        first.trial.start_seconds;
+    const double images = static_cast<double>(one.shape.micro_batch * one.shape.micro_batches);
+    const double cost = kPasses * of_image * images + first.trial.start_seconds;
     bool too_long = whole + cost > request_.seconds;
     too_long = comm::broadcast(session_.comm, std::uint8_t{too_long}, 0) != 0;
     if (too_long) return true;
@@ -230,7 +264,7 @@ StepForm Timing::form_of(const PlanRow& row) const {
   return {row.micro_batch, report_.rank_images / row.micro_batch, row.memory.lanes};
 }
 
-double Timing::data_seconds(double images, double computing) const {
+double Timing::loading_seconds(double images, double computing) const {
   const Timed& first = trials_.front();
   if (!job_.data.sampler) return 0;
   const double share = images / first.images();
@@ -243,7 +277,7 @@ StepSeconds Timing::step_of(const PlanRow& row, std::int64_t rank_images) const 
   form.micro_batches = rank_images / row.micro_batch;
   form.lanes = static_cast<int>(std::min<std::int64_t>(form.lanes, form.micro_batches));
   StepSeconds step = step_by(trials_, form, row.lane_threads).step;
-  step.data = data_seconds(static_cast<double>(rank_images), step.total());
+  step.data = waiting_seconds(trials_.front(), static_cast<double>(rank_images), step.total());
   return step;
 }
 
@@ -290,7 +324,7 @@ double Timing::evaluation_seconds(const PlanRow& row, std::int64_t images) const
   const auto micro = static_cast<double>(row.micro_batch);
   const double share = std::ceil(static_cast<double>(images) / micro / report_.ranks) * micro;
   const double computing = share * of_image / row.memory.evaluation_lanes;
-  return computing + data_seconds(share, computing);
+  return computing + loading_seconds(share, computing);
 }
 
 std::vector<double> Timing::node_ends(const PlanRow& row) const {

@@ -19,13 +19,28 @@ struct PlanRequest;
 struct Timed {
   int lane_threads = 1;
   train::Trial trial{};
-  train::StepSeconds step{};  // the median step
+  train::StepSeconds step{};  // the median step, without waiting for data
+  double waited = 0;          // mean seconds that a step waited for data
   double spread = 0;
 
   double images() const {  // images of a step on a rank
     return static_cast<double>(trial.form.micro_batch * trial.form.micro_batches);
   }
 };
+
+// The median step and the mean wait of a trial.
+Timed timed_trial(train::Trial trial, int lane_threads);
+
+// How many micro-batches a rank computes in a step of a trial, out of the step `whole`. Pure.
+// All of them if that takes about a second, because a part of a step does not show what a step
+// costs besides its micro-batches. Else a round or two of the lanes at least.
+// flops_of_image  Floating-point operations of an image, forward pass only.
+std::int64_t micro_batches_of_trial(double flops_of_image, const train::StepForm& whole);
+
+// Seconds that a step of so many images waits for them, if computing it takes `computing`. Pure.
+// If the steps of the trial `of` waited for more than a twentieth of their time, the loader sets
+// the pace, so a faster step waits longer.
+double waiting_seconds(const Timed& of, double images, double computing);
 
 // Estimates a step with the form `wanted` in lanes of `lane_threads` threads from trials. Pure.
 //
@@ -78,7 +93,9 @@ class Timing {
   // Removes trials from `left` that would take too long. Tells the user how long the rest takes.
   void fit_into_time(std::vector<Wanted>& left) const;
   std::vector<std::int64_t> micro_batches() const;
-  double data_seconds(double images, double computing) const;
+  // Seconds that an evaluation waits for its images, if computing them takes `computing`. It was
+  // measured while nothing was loaded.
+  double loading_seconds(double images, double computing) const;
 
   const PlanRequest& request_;
   const train::ExecutionOptions& execution_;

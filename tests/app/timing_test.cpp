@@ -51,6 +51,44 @@ TEST(StepBy, OtherLanesAreScaledByTheMicroBatchThatBothHave) {
   EXPECT_EQ(step_by(trials, {16, 4, 1}, 2).how, How::kMeasured);
 }
 
+TEST(TimedTrial, WaitingIsTheMeanAndNoPartOfTheMedianStep) {
+  train::Trial trial{.form = {16, 2, 2}};
+  trial.steps = {{.forward = 3, .data = 4}, {.forward = 1, .data = 0}, {.forward = 2, .data = 2}};
+  const Timed one = timed_trial(trial, 1);
+  EXPECT_DOUBLE_EQ(one.step.total(), 2);
+  EXPECT_DOUBLE_EQ(one.waited, 2);
+  EXPECT_DOUBLE_EQ(one.spread, 1);
+  EXPECT_EQ(one.trial.steps.size(), 3u);
+}
+
+TEST(MicroBatchesOfTrial, StepsOfSmallNetsAreWhole) {
+  EXPECT_EQ(micro_batches_of_trial(1e6, {16, 16, 2}), 16);  // 0.8 GFLOP a step
+  EXPECT_EQ(micro_batches_of_trial(0, {16, 5, 2}), 5);
+}
+
+TEST(MicroBatchesOfTrial, OthersHaveAsManyRoundsAsASecondHas) {
+  // A round is 2 * 16 images of 3 GFLOP: one fits into 100 GFLOP, and few images take two.
+  EXPECT_EQ(micro_batches_of_trial(1e9, {16, 16, 2}), 4);
+  EXPECT_EQ(micro_batches_of_trial(1e9, {128, 16, 2}), 2);
+  EXPECT_EQ(micro_batches_of_trial(1e8, {16, 64, 2}), 20);  // 10 rounds of 9.6 GFLOP
+  EXPECT_EQ(micro_batches_of_trial(1e12, {64, 1, 2}), 1);
+}
+
+TEST(WaitingSeconds, ASlowLoaderSetsThePaceOfAllRows) {
+  Timed one = timed({32, 2, 2}, 1, 0.01);
+  one.waited = 0.68;  // of 0.43 s of computing
+  const double loaded = one.step.total() + one.waited;
+  EXPECT_NEAR(waiting_seconds(one, 64, one.step.total()), one.waited, 1e-12);
+  EXPECT_NEAR(waiting_seconds(one, 128, 0.5), 2 * loaded - 0.5, 1e-12);
+  EXPECT_EQ(waiting_seconds(one, 64, 2 * loaded), 0);
+}
+
+TEST(WaitingSeconds, AFastOneIsWaitedForAsLittleByAnyRow) {
+  Timed one = timed({32, 2, 2}, 1, 0.01);
+  one.waited = 0.01;
+  EXPECT_NEAR(waiting_seconds(one, 128, 0.001), 0.02, 1e-12);
+}
+
 TEST(ScaledStep, UnevenLanesTakeAsLongAsTheBusiest) {
   const StepSeconds step{.forward = 1, .backward = 2, .sums = 0.5, .update = 0.25};
   const StepSeconds scaled = train::scaled_step(step, {8, 2, 2}, {8, 5, 2});

@@ -251,7 +251,10 @@ class Kernels(Plan):
         done = self.ok(*words)
         self.assertNotIn("measuring kernels", done.err)
         self.assertRegex(done.out, r"(?m)^kernels of the best row.*measured by an earlier plan$")
-        self.refused(2, ["--kernels", "--memory-only"], *words, "--memory-only")
+
+    def test_what_needs_times_is_refused_without_measuring(self):
+        for flag in (["--kernels"], ["--hosts", "1,2", "--network", "1gbit,20us"], ["--runs", "run", "--target", "top1=0.9"]):
+            self.refused(2, [flag[0], "--memory-only"], "plan", self.cache, *SMALL, "--memory-only", *flag)
 
     def test_fit_into_the_limit(self):
         words = [self.cache, *self.WORDS, *QUICK, "--threads", "1", "--kernels"]

@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -45,10 +46,12 @@ def launched(winnow, ranks):
 
 
 def images_per_second(winnow, cache, words, steps, ranks=1):
-    """Of a training of so many steps."""
+    """Of the median step of a training of so many steps after the first."""
     with tempfile.TemporaryDirectory() as folder:
-        return said([*launched(winnow, ranks), "train", cache, "--out", folder + "/run", "--max-steps", str(steps), "--epochs", "1000",
-                     "--json", *words])["images_per_second"]  # fmt: skip
+        said([*launched(winnow, ranks), "train", cache, "--out", folder + "/run", "--max-steps", str(steps + 1), "--epochs", "1000",
+              "--log-interval", "1", "--json", *words])  # fmt: skip
+        lines = map(json.loads, pathlib.Path(folder, "run", "metrics.jsonl").read_text().splitlines())
+        return statistics.median([line["train.total_ips"] for line in lines if "train.total_ips" in line][1:])
 
 
 def fresh_rates():

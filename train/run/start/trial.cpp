@@ -1,12 +1,14 @@
 #include "train/run/start/trial.h"
 
 #include <algorithm>
+#include <bit>
 #include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "common/comm/agreement.h"
 #include "common/machine_load.h"
@@ -122,6 +124,17 @@ void take_steps(const ExecutionOptions& options, const Job& job, const TrialShap
   batches.settle();
 }
 
+// Mean number of cores of this machine that were busy with other work than that of the ranks.
+double others_cores(const MachineLoad& load, comm::Communicator& comm) {
+  const std::uint64_t own[] = {std::bit_cast<std::uint64_t>(load.own_cores())};
+  const std::vector<std::uint64_t> of_ranks = comm::all_gather(comm, own);
+  double others = load.busy_cores();
+  for (const int rank : comm.placement().ranks_of_machine()) {
+    others -= std::bit_cast<double>(of_ranks[static_cast<std::size_t>(rank)]);
+  }
+  return std::max(0.0, others);
+}
+
 std::unique_ptr<Engine> start(PlannedRun& planned, const Job& job, const JobGraphs& graphs,
                               Backend& backend, comm::Communicator& comm, Model model) {
   begin_model(model, job.forward, job.recipe.seed, {}, comm, [](const std::string&) {});
@@ -190,7 +203,7 @@ Trial try_steps(const ExecutionOptions& options, const Job& whole, const TrialSh
                           {.compute = options.dtype, .threads = planned.evaluation_threads})
             .back();
   }
-  trial.others_cores = load.others_cores();
+  trial.others_cores = others_cores(load, comm);
   trial.took_seconds = seconds_since(begin);
   return trial;
 }

@@ -18,8 +18,8 @@ struct TrialShape {
   // Micro-batches of a rank in each trial step; may be fewer than in a real step.
   std::int64_t micro_batches = 1;
   int lane_threads = 1;
-  int most_steps = 12;  // maximum number of measured steps, after one warm-up step; at least 2
-  double least_seconds = 0.5;  // minimum total time of the measured steps
+  int most_steps = 128;  // maximum number of measured steps, after one warm-up step; at least 2
+  double least_seconds = 2;  // minimum total time of the measured steps
   bool evaluates = false;      // also measure a micro-batch of evaluation
   // Also measure each node of the graph, on a single lane (replica of the program) with nothing
   // else running.
@@ -37,7 +37,8 @@ struct Trial {
   // Seconds of a micro-batch on an evaluation lane (replica of the program).
   double evaluation_seconds = 0;
   int evaluation_lanes = 1;
-  double others_cores = 0;          // mean number of cores that other processes kept busy meanwhile
+  // Mean number of this machine's cores that were busy meanwhile with other work than the ranks'.
+  double others_cores = 0;
   std::vector<double> node_ends{};  // seconds until each node ends, see measure_node_ends()
 };
 
