@@ -236,7 +236,8 @@ void Timing::fit_into_time(std::vector<Wanted>& left) const {
   double more = 0;
   std::erase_if(left, [&](const Wanted& one) {
     const double images = static_cast<double>(one.shape.micro_batch * one.shape.micro_batches);
-    const double cost = kPasses * of_image * images + first.trial.start_seconds;
+    const double cost =
+        std::max(kPasses * of_image * images, one.shape.least_seconds) + first.trial.start_seconds;
     bool too_long = whole + cost > request_.seconds;
     too_long = comm::broadcast(session_.comm, std::uint8_t{too_long}, 0) != 0;
     if (too_long) return true;
@@ -249,8 +250,20 @@ void Timing::fit_into_time(std::vector<Wanted>& left) const {
   }
 }
 
-void Timing::measure() {
-  std::vector<Wanted> left = wanted();
+void Timing::measure() { take_all(wanted()); }
+
+bool Timing::measure_also(const PlanRow& row) {
+  const bool is_of_size_measured = std::ranges::any_of(
+      trials_, [&](const Timed& one) { return one.trial.form.micro_batch == row.micro_batch; });
+  if (row.step_how == How::kMeasured || !is_of_size_measured) return false;
+  const std::size_t before = trials_.size();
+  std::vector<Wanted> one{wanted(row.micro_batch, row.lane_threads, false)};
+  fit_into_time(one);
+  take_all(std::move(one));
+  return trials_.size() > before;
+}
+
+void Timing::take_all(std::vector<Wanted> left) {
   while (!left.empty()) {
     if (is_asked_to_stop(session_)) throw StoppedError("stopped; nothing was written");
     Wanted next = std::move(left.front());
@@ -294,6 +307,7 @@ void Timing::fill(PlanReport& report) const {
   double fastest = 0;
   for (PlanRow& row : report.rows) {  // by ascending micro-batch
     const double speed = row.images_per_second(report.rank_images);
+    row.remark.clear();
     if (fastest > 0 && row.step && speed < 0.97 * fastest && row.memory.lanes > 0) {
       row.remark = row.step->idle > 0.1 * row.step->total() ? "lanes wait for each other"
                    : row.memory.lanes < report.cores / row.lane_threads
@@ -302,6 +316,7 @@ void Timing::fill(PlanReport& report) const {
     }
     fastest = std::max(fastest, speed);
   }
+  report.kept_steps = 0;
   for (const Timed& one : trials_) {
     report.others_cores = std::max(report.others_cores, one.trial.others_cores);
     report.kept_steps += static_cast<std::int64_t>(one.trial.steps.size());

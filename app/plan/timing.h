@@ -66,6 +66,9 @@ class Timing {
   // Measures, or uses times that an earlier plan kept. First tells the user how long it takes.
   // Collective.
   void measure();
+  // Measures this row as well, if its micro-batch was measured in other lanes only and time is
+  // left. Collective. Out  false: nothing was measured.
+  bool measure_also(const PlanRow& row);
   // Sets the steps of the report's rows that fit into memory (PlanRow::fits).
   void fill(PlanReport& report) const;
 
@@ -89,6 +92,7 @@ class Timing {
   std::vector<Wanted> wanted() const;
   Wanted wanted(std::int64_t micro_batch, int lane_threads, bool by_node) const;
   void take(Wanted one);
+  void take_all(std::vector<Wanted> left);
   train::ExecutionOptions execution_of_trial() const;
   // Removes trials from `left` that would take too long. Tells the user how long the rest takes.
   void fit_into_time(std::vector<Wanted>& left) const;

@@ -129,6 +129,14 @@ class Time(Plan):
         self.assertLess(low, time["run_s"]["value"])
         self.assertLess(time["run_s"]["value"], high)
 
+    def test_what_is_chosen_was_measured(self):
+        words = [self.cache, *SMALL, "--micro-batch", "8", "--threads", "2", "--seconds", "600"]
+        report = self.plan(*words)
+        chosen = report["rows"][report["best"]]
+        self.assertEqual((chosen["micro_batch"], chosen["step"]["how"]), (8, "measured"))
+        again = self.plan(*words)
+        self.assertEqual((again["best"], again["measured_steps"]), (report["best"], 0))
+
     def test_nothing_is_written(self):
         before = sorted(self.folder.rglob("*"))
         self.plan(self.cache, *SMALL, *QUICK)
