@@ -289,7 +289,7 @@ class Planner {
   void plan_time() {
     Timing timing(request_, options_.execution, job_, *backend_, session_, report_);
     timing.measure();
-    do {  // what is chosen by scaled times may turn out slower
+    do {  // the fastest row by scaled times may turn out slower
       timing.fill(report_);
       report_.best = comm::broadcast(comm_, *best_row(report_), 0);
     } while (timing.measure_also(report_.rows[*report_.best]));

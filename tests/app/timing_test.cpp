@@ -76,7 +76,7 @@ TEST(MicroBatchesOfTrial, OthersHaveAsManyRoundsAsASecondHas) {
 
 TEST(WaitingSeconds, ASlowLoaderSetsThePaceOfAllRows) {
   Timed one = timed({32, 2, 2}, 1, 0.01);
-  one.waited = 0.68;  // of 0.43 s of computing
+  one.waited = 0.68;  // a step computes 0.43 s
   const double loaded = one.step.total() + one.waited;
   EXPECT_NEAR(waiting_seconds(one, 64, one.step.total()), one.waited, 1e-12);
   EXPECT_NEAR(waiting_seconds(one, 128, 0.5), 2 * loaded - 0.5, 1e-12);
