@@ -45,13 +45,23 @@ def launched(winnow, ranks):
     return [winnow] if ranks == 1 else ["mpirun", "--allow-run-as-root", "--oversubscribe", "-np", str(ranks), winnow]
 
 
+def median_speed(run):
+    """Images per second of the median step after the first of a run that logged each step."""
+    lines = map(json.loads, pathlib.Path(run, "metrics.jsonl").read_text().splitlines())
+    return statistics.median([line["train.total_ips"] for line in lines if "train.total_ips" in line][1:])
+
+
+def training(winnow, cache, run, steps, *words):
+    """The command of a training of so many steps and a first one, for median_speed()."""
+    return [winnow, "train", cache, "--out", run, "--max-steps", str(steps + 1), "--epochs", "1000", "--log-interval", "1", "--json", *words]
+
+
 def images_per_second(winnow, cache, words, steps, ranks=1):
-    """Of the median step of a training of so many steps after the first."""
+    """Of the median step of a training."""
     with tempfile.TemporaryDirectory() as folder:
-        said([*launched(winnow, ranks), "train", cache, "--out", folder + "/run", "--max-steps", str(steps + 1), "--epochs", "1000",
-              "--log-interval", "1", "--json", *words])  # fmt: skip
-        lines = map(json.loads, pathlib.Path(folder, "run", "metrics.jsonl").read_text().splitlines())
-        return statistics.median([line["train.total_ips"] for line in lines if "train.total_ips" in line][1:])
+        run = folder + "/run"
+        said([*launched(winnow, ranks)[:-1], *training(winnow, cache, run, steps, *words)])
+        return median_speed(run)
 
 
 def fresh_rates():
