@@ -161,6 +161,7 @@ std::string key_of(const train::ExecutionOptions& execution, const train::Job& j
   add("micro_batch", shape.micro_batch);
   add("micro_batches", shape.micro_batches);
   add("lane_threads", shape.lane_threads);
+  add("least_seconds", shape.least_seconds);
   add("evaluates", shape.evaluates);
   add("by_node", shape.by_node);
   add("ranks", comm.size());

@@ -22,6 +22,10 @@ using train::StepSeconds;
 // A trial runs its step at least three times, and evaluation and nodes once each.
 constexpr double kPasses = 5;
 
+// A trial measures steps for this many seconds, or for this share of all that a plan may take.
+constexpr double kTrialSeconds = 2;
+constexpr double kTrialShare = 0.05;
+
 // Floating-point operations of a step that a processor computes in about a second.
 constexpr double kSoon = 1e11;
 // A step has this many times the operations of its forward pass.
@@ -172,6 +176,7 @@ Timing::Wanted Timing::wanted(std::int64_t micro_batch, int lane_threads, bool b
   Wanted one{.shape = {.micro_batch = micro_batch,
                        .micro_batches = micro_batches_of_trial(of_image, whole),
                        .lane_threads = lane_threads,
+                       .least_seconds = std::min(kTrialSeconds, kTrialShare * request_.seconds),
                        .evaluates = report_.evaluation_images > 0,
                        .by_node = by_node}};
   one.key = key_of(execution_, job_, one.shape, session_.comm);

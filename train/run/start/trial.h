@@ -18,9 +18,9 @@ struct TrialShape {
   // Micro-batches of a rank in each trial step; may be fewer than in a real step.
   std::int64_t micro_batches = 1;
   int lane_threads = 1;
-  int most_steps = 128;      // maximum number of measured steps, after one warm-up step; at least 2
-  double least_seconds = 2;  // minimum total time of the measured steps
-  bool evaluates = false;    // also measure a micro-batch of evaluation
+  int most_steps = 128;  // maximum number of measured steps, after one warm-up step; at least 2
+  double least_seconds = 0.5;  // minimum total time of the measured steps
+  bool evaluates = false;      // also measure a micro-batch of evaluation
   // Also measure each node of the graph, on a single lane (replica of the program) with nothing
   // else running.
   bool by_node = false;
