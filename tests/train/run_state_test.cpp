@@ -247,14 +247,18 @@ TEST(NotFinite, IsToldByStepRankSamplesAndTensor) {
   EXPECT_EQ(describe_not_finite(2, {{false, 1, {9}}, {false, 0, {}}}, ""),
             "step 2: the loss is not finite on rank 0 (sample 9), on rank 1");
   EXPECT_EQ(describe_not_finite(2, {{}}, "conv1.weight"),
-            "step 2: the loss is finite on every rank; in the backward pass, the first gradient "
-            "with NaN or infinity is that of conv1.weight");
+            "step 2: the loss is finite on every rank, a gradient is not finite; in the backward "
+            "pass, the first gradient with NaN or infinity is that of conv1.weight");
+  EXPECT_EQ(describe_not_finite(4, {{}, {}}, ""),
+            "step 4: the losses are finite on every rank, but a sum of losses or gradients is not "
+            "finite");
 }
 
 TEST(NotFinite, NamesTheLossScale) {
   EXPECT_EQ(describe_not_finite(3, {NotFiniteRank{}}, "fc.bias", 65536),
-            "step 3: the loss is finite on every rank; in the backward pass, the first gradient "
-            "with NaN or infinity is that of fc.bias, with the loss scaled by 65536");
+            "step 3: the loss is finite on every rank, a gradient is not finite; in the backward "
+            "pass, the first gradient with NaN or infinity is that of fc.bias, with the loss "
+            "scaled by 65536");
 }
 
 TEST(Kernels, ThatAreSlowAreSaid) {

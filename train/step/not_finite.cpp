@@ -26,7 +26,11 @@ std::string describe_not_finite(std::int64_t step, const std::vector<NotFiniteRa
     text += (text.empty() ? "the loss is not finite on rank " : ", on rank ") + std::to_string(r) +
             ids_of(ranks[r]);
   }
-  if (text.empty()) text = "the loss is finite on every rank";
+  if (text.empty()) {
+    text = tensor.empty() ? "the losses are finite on every rank, but a sum of losses or gradients "
+                            "is not finite"
+                          : "the loss is finite on every rank, a gradient is not finite";
+  }
   text = "step " + std::to_string(step) + ": " + text;
   if (tensor.empty()) return text;
   text += "; in the backward pass, the first gradient with NaN or infinity is that of " + tensor;

@@ -38,7 +38,8 @@ struct NotFiniteRank {
 };
 
 // Returns a message such as "step 13: the loss is not finite on rank 1 (samples 4, 17 and 3 more)
-// ...". `step` counts from 1. Pure.
+// ...". `step` counts from 1. Pure. Each contains "not finite", by which a log is recognised as
+// that of a run that diverged (app/experiment/train_jobs.h).
 std::string describe_not_finite(std::int64_t step, const std::vector<NotFiniteRank>& ranks,
                                 const std::string& tensor, double loss_scale = 1);
 
