@@ -22,7 +22,8 @@ using train::StepSeconds;
 // A trial runs its step at least three times, and evaluation and nodes once each.
 constexpr double kPasses = 5;
 
-// A trial measures steps for this many seconds, or for this share of all that a plan may take.
+// A trial measures steps for this many seconds, or for this share of what a plan may take if that
+// is less.
 constexpr double kTrialSeconds = 2;
 constexpr double kTrialShare = 0.05;
 
@@ -219,16 +220,12 @@ train::ExecutionOptions Timing::execution_of_trial() const {
 }
 
 void Timing::take(Wanted one) {
-  const int lane_threads = one.shape.lane_threads;
-  if (one.known) {
-    trials_.push_back(timed_trial(*std::move(one.known), lane_threads));
-    return;
+  if (!one.known) {
+    one.known = train::try_steps(execution_of_trial(), job_, one.shape, backend_, session_.comm);
+    measured_steps_ += static_cast<std::int64_t>(one.known->steps.size());
+    if (session_.comm.rank() == 0) rates_.keep(one.key, *one.known);
   }
-  train::Trial trial =
-      train::try_steps(execution_of_trial(), job_, one.shape, backend_, session_.comm);
-  measured_steps_ += static_cast<std::int64_t>(trial.steps.size());
-  if (session_.comm.rank() == 0) rates_.keep(one.key, trial);
-  trials_.push_back(timed_trial(std::move(trial), lane_threads));
+  trials_.push_back(timed_trial(*std::move(one.known), one.shape.lane_threads));
 }
 
 // Known trials count with the time that measuring them took, so that a plan and the one after it

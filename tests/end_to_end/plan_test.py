@@ -114,12 +114,10 @@ class Memory(Plan):
 
 class Time(Plan):
     def test_a_step_by_part(self):
-        report = self.plan(self.cache, *SMALL, *QUICK, "--epochs", "3")
+        report = self.plan(self.cache, *SMALL, "--seconds", "600", "--epochs", "3")  # so that time is left for all lanes
         measured = 0
         for row in report["rows"]:
             step = row["step"]
-            if step is None:  # no time was left for its lanes
-                continue
             parts = sum(value for name, value in step.items() if name not in ("how", "total_s"))
             self.assertAlmostEqual(parts, step["total_s"], delta=1e-9 + 1e-6 * parts)
             self.assertAlmostEqual(row["images_per_second"]["value"], 32 / step["total_s"], delta=1e-6 * 32 / step["total_s"])
