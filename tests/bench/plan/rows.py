@@ -51,16 +51,16 @@ def median_speed(run):
     return statistics.median([line["train.total_ips"] for line in lines if "train.total_ips" in line][1:])
 
 
-def training(winnow, cache, run, steps, *words):
-    """The command of a training of so many steps and a first one, for median_speed()."""
-    return [winnow, "train", cache, "--out", run, "--max-steps", str(steps + 1), "--epochs", "1000", "--log-interval", "1", "--json", *words]
+def training(program, cache, run, steps, *words):
+    """The command of a training of so many steps and a first one, for median_speed(). `program` may have a launcher before it."""
+    return [*program, "train", cache, "--out", run, "--max-steps", str(steps + 1), "--epochs", "1000", "--log-interval", "1", "--json", *words]
 
 
 def images_per_second(winnow, cache, words, steps, ranks=1):
     """Of the median step of a training."""
     with tempfile.TemporaryDirectory() as folder:
         run = folder + "/run"
-        said([*launched(winnow, ranks)[:-1], *training(winnow, cache, run, steps, *words)])
+        said(training(launched(winnow, ranks), cache, run, steps, *words))
         return median_speed(run)
 
 
