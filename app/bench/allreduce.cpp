@@ -88,6 +88,7 @@ class AllReduceBench {
 
   void run() {
     say_network();
+    if (!o_.to.network.empty()) write();
     say(session_, fmt::format("{:>12} {:>11} {:>5}  {:<19} {:>11} {:>7} {:>7} {:>6} {:>11} {:>5}",
                               "size", "count", "type", "schedule", "time", "algbw", "busbw",
                               "bound", "predicted", "wrong"));
@@ -103,7 +104,6 @@ class AllReduceBench {
       }
     }
     if (o_.to.json && comm_.rank() == 0) print();
-    if (!o_.to.network.empty()) write();
     if (wrong > 0) throw Error(fmt::format("{} elements of the all-reduced sums are wrong", wrong));
   }
 
@@ -271,7 +271,8 @@ class AllReduceBench {
     const auto link = [](const comm::LinkCost& cost) {
       return Json{{"latency_s", cost.latency_s},
                   {"message_s", cost.message_s},
-                  {"seconds_per_byte", cost.seconds_per_byte}};
+                  {"seconds_per_byte", cost.seconds_per_byte},
+                  {"processor_s_per_byte", cost.processor_s_per_byte}};
     };
     const Json json{{"schema", "winnow.allreduce/1"},
                     {"ranks", comm_.size()},
