@@ -3,6 +3,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <fstream>
 #include <sstream>
@@ -11,11 +12,10 @@
 namespace winnow {
 namespace {
 
-std::optional<ProcessorTicks> ticks_now() {
-  std::ifstream in("/proc/stat");
-  std::string line;
-  std::getline(in, line);
-  return parse_processor_ticks(line);
+std::optional<ProcessorsIdle> idle_now() {
+  std::ostringstream text;
+  text << std::ifstream("/proc/stat").rdbuf();
+  return parse_processors_idle(text.str());
 }
 
 double seconds_of_process() {
@@ -33,25 +33,28 @@ double now() {
 
 }  // namespace
 
-std::optional<ProcessorTicks> parse_processor_ticks(std::string_view stat) {
-  std::istringstream words{std::string(stat)};
-  std::string name;
-  if (!(words >> name) || name != "cpu") return std::nullopt;
-  ProcessorTicks ticks;
-  constexpr int kIdle = 3;
-  constexpr int kWaiting = 4;  // index of the time waiting for disks
-  constexpr int kLast = 7;     // the fields after it are included in others
-  std::uint64_t value = 0;
-  int field = 0;
-  for (; field <= kLast && words >> value; ++field) {
-    ticks.all += value;
-    if (field != kIdle && field != kWaiting) ticks.busy += value;
+std::optional<ProcessorsIdle> parse_processors_idle(std::string_view stat) {
+  std::istringstream lines{std::string(stat)};
+  ProcessorsIdle found;
+  std::string line;
+  while (std::getline(lines, line)) {
+    std::istringstream words(line);
+    std::string name;
+    std::uint64_t user = 0;
+    std::uint64_t nice = 0;
+    std::uint64_t system = 0;
+    std::uint64_t idle = 0;
+    std::uint64_t waiting = 0;  // for disks
+    if (!(words >> name) || !name.starts_with("cpu") || name == "cpu") continue;
+    if (!(words >> user >> nice >> system >> idle >> waiting)) return std::nullopt;
+    ++found.processors;
+    found.ticks += idle + waiting;
   }
-  return field > kWaiting ? std::optional(ticks) : std::nullopt;
+  return found.processors > 0 ? std::optional(found) : std::nullopt;
 }
 
 MachineLoad::MachineLoad()
-    : ticks_(ticks_now()), own_seconds_(seconds_of_process()), begin_seconds_(now()) {}
+    : idle_(idle_now()), own_seconds_(seconds_of_process()), begin_seconds_(now()) {}
 
 double MachineLoad::seconds() const { return now() - begin_seconds_; }
 
@@ -61,11 +64,12 @@ double MachineLoad::own_cores() const {
 }
 
 double MachineLoad::busy_cores() const {
-  const auto ticks = ticks_now();
+  const auto idle = idle_now();
   const double passed = seconds();
-  if (!ticks || !ticks_ || passed <= 0) return 0;
-  const auto busy = static_cast<double>(ticks->busy - ticks_->busy);
-  return busy / static_cast<double>(sysconf(_SC_CLK_TCK)) / passed;
+  if (!idle || !idle_ || passed <= 0) return 0;
+  const double ticks = static_cast<double>(idle->ticks) - static_cast<double>(idle_->ticks);
+  return std::max(0.0,
+                  idle->processors - ticks / static_cast<double>(sysconf(_SC_CLK_TCK)) / passed);
 }
 
 }  // namespace winnow

@@ -6,13 +6,15 @@
 
 namespace winnow {
 
-// Activity of a machine's processors since boot, in ticks of the system's clock.
-struct ProcessorTicks {
-  std::uint64_t busy = 0;  // ticks not idle, including time taken by a hypervisor
-  std::uint64_t all = 0;
+// Idle time of a machine's processors since boot. Busy time is what is left: the system measures
+// how long a processor was idle, but only samples who used it, which misleads where a process is
+// held to a part of a core.
+struct ProcessorsIdle {
+  int processors = 0;
+  std::uint64_t ticks = 0;  // idle or waiting for disks, summed over processors; in clock ticks
 };
 // Parses the text of /proc/stat; nullopt if it is malformed.
-std::optional<ProcessorTicks> parse_processor_ticks(std::string_view stat);
+std::optional<ProcessorsIdle> parse_processors_idle(std::string_view stat);
 
 // Measures how busy this machine's processors are, from its construction on.
 class MachineLoad {
@@ -25,7 +27,7 @@ class MachineLoad {
   double seconds() const;    // elapsed since then
 
  private:
-  std::optional<ProcessorTicks> ticks_;
+  std::optional<ProcessorsIdle> idle_;
   double own_seconds_ = 0;
   double begin_seconds_ = 0;
 };

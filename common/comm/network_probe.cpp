@@ -1,5 +1,7 @@
 #include "common/comm/network_probe.h"
 
+#include <time.h>
+
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
@@ -26,6 +28,13 @@ double seconds_of(const auto& work) {
   const auto begin = std::chrono::steady_clock::now();
   work();
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+}
+
+// Processor time of all threads of this process so far.
+double processor_seconds() {
+  timespec now{};
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
 }
 
 double median_of_turns(const auto& measure) {
@@ -75,8 +84,13 @@ struct Messages {
   std::size_t elements;
 };
 
+struct Spent {
+  double seconds = 0;    // median of the turns
+  double processor = 0;  // mean processor time of all threads of this process
+};
+
 // The mean over ranks with neighbours; 0 if there are none.
-double seconds_of_messages(Communicator& comm, const Neighbours& peers, const Messages& sent) {
+Spent spent_on_messages(Communicator& comm, const Neighbours& peers, const Messages& sent) {
   const bool takes_part = peers.to != comm.rank();
   const std::size_t count = sent.elements;
   std::vector<float> buffer(static_cast<std::size_t>(1 + sent.chains) * count);
@@ -88,22 +102,31 @@ double seconds_of_messages(Communicator& comm, const Neighbours& peers, const Me
       transfers.push_back({Transfer::Kind::kSend, peers.to, chain, round, /*begin=*/0, count});
     }
   }
+  double processor = 0;
   const double seconds = median_of_turns([&] {
     comm.barrier();
-    return seconds_of([&] { comm.start_all_reduce(buffer, transfers).wait(); });
+    const double before = processor_seconds();
+    const double turn = seconds_of([&] { comm.start_all_reduce(buffer, transfers).wait(); });
+    processor += (processor_seconds() - before) / kTurns;
+    return turn;
   });
-  std::vector<double> sums{takes_part ? seconds : 0.0, takes_part ? 1.0 : 0.0};
+  std::vector<double> sums{takes_part ? seconds : 0.0, takes_part ? processor : 0.0,
+                           takes_part ? 1.0 : 0.0};
   comm.all_reduce(sums);
-  return sums[1] > 0 ? sums[0] / sums[1] : 0;
+  if (sums[2] == 0) return {};
+  return {sums[0] / sums[2], sums[1] / sums[2]};
 }
 
 LinkCost probe(Communicator& comm, const Neighbours& peers) {
-  const double one = seconds_of_messages(comm, peers, {1, kRounds, 1}) / kRounds;
-  const double small = seconds_of_messages(comm, peers, {kMessages, 1, kSmallElements});
-  const double large = seconds_of_messages(comm, peers, {kMessages, 1, kLargeElements});
+  const double one = spent_on_messages(comm, peers, {1, kRounds, 1}).seconds / kRounds;
+  const auto [small, small_processor] =
+      spent_on_messages(comm, peers, {kMessages, 1, kSmallElements});
+  const auto [large, large_processor] =
+      spent_on_messages(comm, peers, {kMessages, 1, kLargeElements});
   constexpr double kMoreBytes = kMessages * (kLargeElements - kSmallElements) * sizeof(float);
   LinkCost cost;
   cost.seconds_per_byte = std::max(0.0, (large - small) / kMoreBytes);
+  cost.processor_s_per_byte = std::max(0.0, (large_processor - small_processor) / kMoreBytes);
   const double bytes_s = kSmallElements * sizeof(float) * cost.seconds_per_byte;
   cost.message_s = std::clamp((small - one) / kMessages - bytes_s, 0.0, one);
   cost.latency_s = one - cost.message_s;
@@ -113,7 +136,7 @@ LinkCost probe(Communicator& comm, const Neighbours& peers) {
 // With two cables, Open MPI sends a long message through one, and several shorter ones through
 // both.
 std::size_t longest_message(Communicator& comm, const Neighbours& peers, const LinkCost& link) {
-  const double seconds = seconds_of_messages(comm, peers, {kLongMessages, 1, kLongElements});
+  const double seconds = spent_on_messages(comm, peers, {kLongMessages, 1, kLongElements}).seconds;
   constexpr double kBytes = kLongMessages * kLongElements * sizeof(float);
   return seconds <= kLongTakesAtMost * kBytes * link.seconds_per_byte ? 0 : kSafeMessage;
 }

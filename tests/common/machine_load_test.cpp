@@ -4,22 +4,18 @@
 
 namespace winnow::machine_load_test {
 
-TEST(MachineLoad, BusyIsWhatIsNeitherIdleNorWaiting) {
-  const auto ticks = parse_processor_ticks("cpu  10 20 30 400 50 6 7 8 9 10\ncpu0 1 2 3 4");
-  ASSERT_TRUE(ticks);
-  EXPECT_EQ(ticks->busy, 10u + 20 + 30 + 6 + 7 + 8);  // guest times are part of the first two
-  EXPECT_EQ(ticks->all, ticks->busy + 450);
-}
-
-TEST(MachineLoad, OldKernelsHaveFewerFields) {
-  const auto ticks = parse_processor_ticks("cpu 1 2 3 4 5");
-  ASSERT_TRUE(ticks);
-  EXPECT_EQ(ticks->busy, 6u);
+TEST(MachineLoad, TimeOfAllProcessorsThatIsIdleOrWaitsIsAdded) {
+  const auto idle = parse_processors_idle(
+      "cpu  30 60 90 1200 150 18 21\ncpu0 10 20 30 400 50 6 7\ncpu1 20 40 60 800 100\nintr 1 2\n");
+  ASSERT_TRUE(idle);
+  EXPECT_EQ(idle->processors, 2);
+  EXPECT_EQ(idle->ticks, 400u + 50 + 800 + 100);
 }
 
 TEST(MachineLoad, WhatIsNoneIsNone) {
-  for (const char* text : {"", "cpu", "cpu 1 2", "intr 1 2 3 4 5 6 7 8", "cpu x"}) {
-    EXPECT_FALSE(parse_processor_ticks(text)) << text;
+  for (const char* text :
+       {"", "cpu 1 2 3 4 5", "cpu0", "cpu0 1 2 3 4", "intr 1 2 3 4 5", "cpu0 x"}) {
+    EXPECT_FALSE(parse_processors_idle(text)) << text;
   }
 }
 

@@ -14,6 +14,8 @@ struct LinkCost {
   double latency_s = 0;         // alpha: from the sender's port to the receiver's
   double message_s = 0;         // o: time for which each message occupies a port besides its bytes
   double seconds_per_byte = 0;  // beta: inverse bandwidth of a port, in each direction
+  // Processor time for sending a byte and receiving one; 0: unknown. The simulation ignores it.
+  double processor_s_per_byte = 0;
 };
 
 // A model of the network: machines whose ports pass one message at a time in each direction.
