@@ -35,13 +35,16 @@ std::optional<double> quantity(std::string_view text, const Units& units) {
 Json to_json(const comm::LinkCost& link) {
   return {{"latency_s", link.latency_s},
           {"message_s", link.message_s},
-          {"seconds_per_byte", link.seconds_per_byte}};
+          {"seconds_per_byte", link.seconds_per_byte},
+          {"processor_s_per_byte", link.processor_s_per_byte}};
 }
 
 comm::LinkCost link_of(const JsonReader& reader) {
+  const auto processor = reader.find("processor_s_per_byte");  // older files do not have it
   return {.latency_s = reader.at("latency_s").real(0, 3600),
           .message_s = reader.at("message_s").real(0, 3600),
-          .seconds_per_byte = reader.at("seconds_per_byte").real(0, 1)};
+          .seconds_per_byte = reader.at("seconds_per_byte").real(0, 1),
+          .processor_s_per_byte = processor ? processor->real(0, 1) : 0};
 }
 
 }  // namespace

@@ -18,6 +18,7 @@
 #include "app/plan/timing.h"
 #include "common/comm/agreement.h"
 #include "common/comm/network_probe.h"
+#include "common/cores.h"
 #include "common/error.h"
 #include "common/file.h"
 #include "train/backend/backend.h"
@@ -89,6 +90,13 @@ std::string refusal_of(const PlanReport& report, std::int64_t least) {
   return fmt::format("micro-batches of {} need {} ({}), and there are {}; {}", row.micro_batch,
                      train::in_bytes(row.memory.peak), train::in_words(row.parts),
                      train::in_bytes(report.available), help);
+}
+
+// The cores of this machine that this process may use, or what a quota leaves of them.
+double usable_cores() {
+  const auto cores = static_cast<double>(std::max<std::size_t>(1, cores_of(0).size()));
+  const double quota = quota_cores();
+  return quota > 0 ? std::min(cores, quota) : cores;
 }
 
 // The network between the machines asked about. Collective.
@@ -373,6 +381,8 @@ class Planner {
         .step = *row.step,
         .form = timing.form_of(row),
         .most_lanes = row.memory.lanes,
+        .cores = usable_cores(),
+        .threads = row.memory.lanes * row.lane_threads,
         .node_ends = timing.node_ends(row),
         .batch = report_.batch,
         .steps_per_epoch = static_cast<double>(report_.images) / static_cast<double>(report_.batch),

@@ -17,8 +17,9 @@ using train::StepSeconds;
 
 // All-reduces of a step on a number of machines, in seconds.
 struct Reduced {
-  double exposed = 0;  // waited for after the last node
-  double all = 0;      // hidden or not
+  double exposed = 0;    // waited for after the last node
+  double all = 0;        // hidden or not
+  double processor = 0;  // processor time of a machine for the messages
   std::size_t bucket_bytes = 0;
 };
 
@@ -28,7 +29,8 @@ Reduced reduce(const ScaledRun& run, int hosts, const comm::NetworkModel& networ
   if (hosts == 1) return {};
   std::vector<int> node_of(static_cast<std::size_t>(hosts));
   std::iota(node_of.begin(), node_of.end(), 0);
-  train::FastestSchedules fastest(network, node_of, train::message_bytes(run.sums), {});
+  const std::size_t message_bytes = train::message_bytes(run.sums);
+  train::FastestSchedules fastest(network, node_of, message_bytes, {});
   const train::AllReduceSeconds seconds = [&](std::size_t count) { return fastest.seconds(count); };
   Reduced out{.bucket_bytes = bucket_bytes};
   if (bucket_bytes == 0) {
@@ -40,8 +42,19 @@ Reduced reduce(const ScaledRun& run, int hosts, const comm::NetworkModel& networ
       train::layout_gradients(*run.graph, out.bucket_bytes, train::tail_count(*run.graph));
   for (const std::size_t count : train::bucket_counts(gradients, run.sums)) {
     out.all += seconds(count);
+    const double sent = 2.0 * (hosts - 1) / hosts * static_cast<double>(count * message_bytes);
+    out.processor += sent * network.between.processor_s_per_byte;
   }
   return out;
+}
+
+// Seconds by which messages behind computing slow it: their processor time beyond what spare cores
+// have, taken from all cores.
+double slowed_by_messages(const ScaledRun& run, const Reduced& reduced) {
+  const double hidden = std::max(0.0, reduced.all - reduced.exposed);
+  if (hidden == 0) return 0;
+  const double spare = std::max(0.0, run.cores - run.threads);
+  return std::max(0.0, reduced.processor * hidden / reduced.all - spare * hidden) / run.cores;
 }
 
 // Seconds that records from other machines take beyond what computing hides.
@@ -68,7 +81,7 @@ PlanHosts row_of(const ScaledRun& run, int hosts, const comm::NetworkModel& netw
   StepSeconds step = train::scaled_step(run.step, run.form, form_on(run, hosts));
   const double computing = step.forward + step.backward + step.idle;
   const Reduced reduced = reduce(run, hosts, network, run.bucket_bytes);
-  step.ranks = reduced.exposed;
+  step.ranks = reduced.exposed + slowed_by_messages(run, reduced);
   step.data = run.step.data / hosts + waits_for_data(run, hosts, network, computing);
   const double total = step.total();
   row.step = step;

@@ -21,6 +21,8 @@ struct ScaledRun {
   train::StepSeconds step{};     // measured on one machine, with the form `form`
   train::StepForm form{};
   int most_lanes = 1;  // lanes that its cores could have
+  double cores = 1;    // cores of a machine, or what a quota leaves of them
+  int threads = 1;     // computing threads of a machine
   // when each node of a micro-batch ends, in seconds, in lanes as busy as in `step`
   std::vector<double> node_ends{};
   std::int64_t batch = 1;  // over all machines
@@ -36,7 +38,8 @@ struct ScaledRun {
 //
 // Computing    proportional to the rounds that are left to each machine's lanes
 // All-reduces  simulated with the fastest schedules and the bucket size with the shortest wait,
-//              overlapped with backward as in exposed_seconds()
+//              overlapped with backward as in exposed_seconds(); messages behind it take processor
+//              time from computing, unless cores are left for them
 // Data         records of other machines arrive during computing, as far as the network allows
 // Knee         the most machines of which the last ones still add half of what they would alone
 PlanScaling scale(const ScaledRun& run, const std::vector<int>& hosts,

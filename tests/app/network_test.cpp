@@ -28,7 +28,7 @@ TEST(Network, WhatIsNoneIsRefused) {
 }
 
 comm::NetworkModel measured() {
-  return {.between = {3e-5, 1e-6, 8e-10},
+  return {.between = {3e-5, 1e-6, 8e-10, 3e-10},
           .inside = {1e-6, 2e-7, 1e-10},
           .add_seconds_per_byte = 2e-10,
           .cards = 2,
@@ -39,11 +39,23 @@ TEST(Network, ItsFileReadsBack) {
   const comm::NetworkModel got = read_network_text(network_text(measured(), 8, 4), "net.json");
   EXPECT_EQ(got.between.latency_s, 3e-5);
   EXPECT_EQ(got.between.message_s, 1e-6);
+  EXPECT_EQ(got.between.processor_s_per_byte, 3e-10);
   EXPECT_EQ(got.between.seconds_per_byte, 8e-10);
   EXPECT_EQ(got.inside.seconds_per_byte, 1e-10);
   EXPECT_EQ(got.add_seconds_per_byte, 2e-10);
   EXPECT_EQ(got.cards, 2);
   EXPECT_EQ(got.longest_message, 524'288u);
+}
+
+TEST(Network, AFileWithoutProcessorTimesReadsBack) {
+  std::string text = network_text(measured(), 8, 4);
+  for (std::size_t at = 0;
+       (at = text.find(",\n  \"processor_s_per_byte\"")) != std::string::npos;) {
+    text.erase(at, text.find_first_of("\n}", at + 2) - at);
+  }
+  const comm::NetworkModel got = read_network_text(text, "net.json");
+  EXPECT_EQ(got.between.seconds_per_byte, 8e-10);
+  EXPECT_EQ(got.between.processor_s_per_byte, 0);
 }
 
 TEST(Network, AFileThatIsDamagedOrOfAnotherVersionIsRefused) {

@@ -79,6 +79,22 @@ TEST_F(Scaling, ASlowNetworkShowsAndMoreOfItHides) {
   EXPECT_LT(hidden.rows[1].step->ranks, 0.02 * hidden.rows[1].step->total());
 }
 
+TEST_F(Scaling, MessagesBehindComputingTakeProcessorTimeUnlessCoresAreLeft) {
+  comm::NetworkModel messages = network(1e8, 1e-5);
+  const double free = scale(run_, {1, 4}, messages, "here").rows[1].step->total();
+  messages.between.processor_s_per_byte = 5e-9;
+  const auto step_with = [&](double cores, int threads) {
+    run_.cores = cores;
+    run_.threads = threads;
+    return scale(run_, {1, 4}, messages, "here").rows[1].step->total();
+  };
+  const double full = step_with(1, 1) - free;
+  EXPECT_GT(full, 0);
+  EXPECT_NEAR(step_with(0.5, 1) - free, 2 * full, 1e-9);
+  EXPECT_NEAR(step_with(4, 4) - free, full / 4, 1e-9);
+  EXPECT_DOUBLE_EQ(step_with(4, 3), free);
+}
+
 TEST_F(Scaling, MoreMachinesThanMicroBatchesAreSaid) {
   const PlanScaling found = scale(run_, {16, 17}, network(1e9, 1e-5), "here");
   EXPECT_TRUE(found.rows[0].step);

@@ -25,6 +25,8 @@ TEST(NetworkProbe, IsTheSameOnAllRanksAndCostsSomething) {
     EXPECT_LT(link.latency_s, 1);
     EXPECT_GE(link.seconds_per_byte, 0);  // 0 if other work hides it
     EXPECT_LT(link.seconds_per_byte, 1e-6);
+    EXPECT_GE(link.processor_s_per_byte, 0);
+    EXPECT_LT(link.processor_s_per_byte, 1e-6);
   }
   EXPECT_GT(network.add_seconds_per_byte, 1e-12);
   EXPECT_EQ(network.cards, 1);
