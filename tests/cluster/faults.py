@@ -97,6 +97,7 @@ class Setup:
     folder: pathlib.Path  # with cache and runs
     stall_s: float = 10
     hang_s: float = 1800
+    learns: tuple = ()  # flags that change what is learnt
 
 
 class Job:
@@ -117,7 +118,7 @@ class Job:
         words = [hosts.tools / "hosts_mpirun", *launch]
         for name, value in preload.items():
             words += ["-x", f"{name}={value}"]
-        words += [setup.winnow, "train", setup.folder / "cache", "--out", run, *RECIPE,
+        words += [setup.winnow, "train", setup.folder / "cache", "--out", run, *RECIPE, *setup.learns,
                   "--stall-warning", setup.stall_s, "--hang-timeout", setup.hang_s,
                   "--checkpoint-hist", "2", *more]  # fmt: skip
         self.logs = {host: len(self.log_lines(host)) for host in self.host_names()}  # lines from an earlier start
@@ -516,10 +517,11 @@ def census_differs(job, reference):
 
 def undisturbed(setup, steps):
     """A run of one process for comparison, at least that long, with all its checkpoints."""
-    run = setup.folder / "undisturbed"
+    run = setup.folder / "-".join(("undisturbed", *setup.learns))
     have = sum('"train.loss"' in row for row in (run / "metrics.jsonl").read_text().splitlines()) if (run / "metrics.jsonl").exists() else 0
     if have < steps:
-        words = [setup.winnow, "train", setup.folder / "cache", "--out", run, *RECIPE, "--checkpoint-hist", "1000", "--max-steps", steps, "--resume", "auto"]
+        words = [setup.winnow, "train", setup.folder / "cache", "--out", run, *RECIPE, *setup.learns, "--checkpoint-hist", "1000", "--max-steps", steps,
+                 "--resume", "auto"]  # fmt: skip
         subprocess.run([str(word) for word in words], check=True, capture_output=True)
     return run
 

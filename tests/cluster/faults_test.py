@@ -26,6 +26,9 @@ class FaultsTest(HostsCase):
         cls.hosts = faults.Hosts(folder)
         cls.addClassCleanup(cls.hosts.close)
 
+    def setUp(self):
+        self.setup_of.learns = ()
+
     def start(self, name, *more):
         job = faults.Job(self.setup_of, self.hosts, self.setup_of.folder / name, *more)
         self.addCleanup(job.end)
@@ -64,15 +67,32 @@ class FaultsTest(HostsCase):
         self.assertEqual(faults.accused_wrongly(job), [])  # nor meanwhile
 
     def test_what_does_not_pass_is_named_and_the_run_ends_and_goes_on(self):
+        self.does_not_pass("other", killed=2, frozen=0)
+
+    def test_a_pipeline_that_is_disturbed_has_the_results_of_one_process(self):
+        """Ranks of either stage."""
+        self.setup_of.learns = ("--local", "greedy", "--stages", "2")
+        pipeline = ("--pipeline", "--stage-ranks", "3,1")
+        self.setup_of.hang_s = 1800
+        job = self.start("pipeline", *pipeline)
+        link = faults.Cut(1)
+        link.lasts_s = 0
+        for hit in ([faults.Frozen(3)], [link]):
+            self.meet(job, *hit)
+            job.within(PATIENCE_S, lambda so_far=job.steps(): job.is_over() or job.steps() >= so_far + 3)
+        self.check(job)
+        self.does_not_pass("stages", *pipeline, killed=3, frozen=1)
+
+    def does_not_pass(self, name, *more, killed, frozen):
         self.setup_of.hang_s = HANG_S
-        job = self.start("other")
-        self.meet(job, faults.Killed(2))
+        job = self.start(name, *more)
+        self.meet(job, faults.Killed(killed))
         self.assertNotIn(job.process.returncode, (0, 2, 3, 75), job.text())  # 137; with Open MPI 5, the codes with which ranks end by themselves
-        job = self.start("other", "--resume", "auto")
+        job = self.start(name, *more, "--resume", "auto")
         code = 75 if job.checkpoints() else 1
-        self.meet(job, faults.FrozenForEver(0))
+        self.meet(job, faults.FrozenForEver(frozen))
         self.assertEqual(job.process.returncode, code, job.text())
-        job = self.start("other", "--resume", "auto")
+        job = self.start(name, *more, "--resume", "auto")
         self.check(job)
 
 
