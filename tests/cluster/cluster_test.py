@@ -235,7 +235,7 @@ class ClusterTest(HostsCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         groups = set(re.findall(r"/(wx\d+-\d)$", done.stdout, re.MULTILINE))
         self.assertEqual({group.split("-")[1] for group in groups}, {"1", "2"}, done.stdout)
-        self.assertEqual(re.findall(r"^10000\b", done.stdout, re.MULTILINE), ["10000"] * 2)  # us of a period of 20 ms
+        self.assertEqual(re.findall(r"^2000\b", done.stdout, re.MULTILINE), ["2000"] * 2)  # us of a period of 4 ms
         self.assertEqual([path for group in groups for path in pathlib.Path("/sys/fs/cgroup").glob(f"**/{group}")], [])
 
     def test_nothing_is_left_of_hosts_that_are_stopped(self):
