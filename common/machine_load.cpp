@@ -1,6 +1,6 @@
 #include "common/machine_load.h"
 
-#include <sys/resource.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -16,15 +16,6 @@ std::optional<ProcessorsIdle> idle_now() {
   std::ostringstream text;
   text << std::ifstream("/proc/stat").rdbuf();
   return parse_processors_idle(text.str());
-}
-
-double seconds_of_process() {
-  rusage used{};
-  getrusage(RUSAGE_SELF, &used);
-  const auto seconds = [](const timeval& t) {
-    return static_cast<double>(t.tv_sec) + 1e-6 * static_cast<double>(t.tv_usec);
-  };
-  return seconds(used.ru_utime) + seconds(used.ru_stime);
 }
 
 double now() {
@@ -53,14 +44,20 @@ std::optional<ProcessorsIdle> parse_processors_idle(std::string_view stat) {
   return found.processors > 0 ? std::optional(found) : std::nullopt;
 }
 
+double process_seconds() {
+  timespec used{};
+  ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
+  return static_cast<double>(used.tv_sec) + 1e-9 * static_cast<double>(used.tv_nsec);
+}
+
 MachineLoad::MachineLoad()
-    : idle_(idle_now()), own_seconds_(seconds_of_process()), begin_seconds_(now()) {}
+    : idle_(idle_now()), own_seconds_(process_seconds()), begin_seconds_(now()) {}
 
 double MachineLoad::seconds() const { return now() - begin_seconds_; }
 
 double MachineLoad::own_cores() const {
   const double passed = seconds();
-  return passed > 0 ? (seconds_of_process() - own_seconds_) / passed : 0;
+  return passed > 0 ? (process_seconds() - own_seconds_) / passed : 0;
 }
 
 double MachineLoad::busy_cores() const {

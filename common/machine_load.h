@@ -16,6 +16,9 @@ struct ProcessorsIdle {
 // Parses the text of /proc/stat; nullopt if it is malformed.
 std::optional<ProcessorsIdle> parse_processors_idle(std::string_view stat);
 
+// Processor time of all threads of this process so far, in seconds.
+double process_seconds();
+
 // Measures how busy this machine's processors are, from its construction on.
 class MachineLoad {
  public:

@@ -268,18 +268,12 @@ class AllReduceBench {
   }
 
   void print() const {
-    const auto link = [](const comm::LinkCost& cost) {
-      return Json{{"latency_s", cost.latency_s},
-                  {"message_s", cost.message_s},
-                  {"seconds_per_byte", cost.seconds_per_byte},
-                  {"processor_s_per_byte", cost.processor_s_per_byte}};
-    };
     const Json json{{"schema", "winnow.allreduce/1"},
                     {"ranks", comm_.size()},
                     {"machines", machines()},
                     {"network",
-                     {{"inside", link(network_.inside)},
-                      {"between", link(network_.between)},
+                     {{"inside", to_json(network_.inside)},
+                      {"between", to_json(network_.between)},
                       {"add_seconds_per_byte", network_.add_seconds_per_byte}}},
                     {"rows", rows_}};
     app::print(session_, fmt::format("{}\n", json.dump()));

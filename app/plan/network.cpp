@@ -32,13 +32,6 @@ std::optional<double> quantity(std::string_view text, const Units& units) {
   return std::nullopt;
 }
 
-Json to_json(const comm::LinkCost& link) {
-  return {{"latency_s", link.latency_s},
-          {"message_s", link.message_s},
-          {"seconds_per_byte", link.seconds_per_byte},
-          {"processor_s_per_byte", link.processor_s_per_byte}};
-}
-
 comm::LinkCost link_of(const JsonReader& reader) {
   const auto processor = reader.find("processor_s_per_byte");  // older files do not have it
   return {.latency_s = reader.at("latency_s").real(0, 3600),
@@ -64,6 +57,13 @@ comm::NetworkModel parse_network(std::string_view text, double add_seconds_per_b
   throw UsageError("--network " + std::string(text) +
                    " is neither a rate and a latency, as 10gbit,20us, nor a file of winnow bench "
                    "allreduce --write that is there");
+}
+
+Json to_json(const comm::LinkCost& link) {
+  return {{"latency_s", link.latency_s},
+          {"message_s", link.message_s},
+          {"seconds_per_byte", link.seconds_per_byte},
+          {"processor_s_per_byte", link.processor_s_per_byte}};
 }
 
 std::string network_text(const comm::NetworkModel& network, int ranks, int machines) {

@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "common/comm/schedule/clock.h"
+#include "common/json.h"
 
 namespace winnow::app {
 
@@ -11,6 +12,9 @@ namespace winnow::app {
 // Rates: kbit, mbit, gbit; times: ns, us, ms. `add_seconds_per_byte`: cost of additions.
 // Throws  UsageError: not a network
 comm::NetworkModel parse_network(std::string_view text, double add_seconds_per_byte);
+
+// The costs of a link in the JSON of a measured network and of `winnow bench allreduce --json`.
+Json to_json(const comm::LinkCost& link);
 
 // A measured network as `winnow bench allreduce --write` stores it: JSON, "winnow-network", version
 // 1.

@@ -18,9 +18,9 @@
 #include "app/plan/timing.h"
 #include "common/comm/agreement.h"
 #include "common/comm/network_probe.h"
-#include "common/cores.h"
 #include "common/error.h"
 #include "common/file.h"
+#include "common/thread_plan.h"
 #include "train/backend/backend.h"
 #include "train/model/initial_weights.h"
 #include "train/ops/batch_norm.h"
@@ -94,9 +94,9 @@ std::string refusal_of(const PlanReport& report, std::int64_t least) {
 
 // The cores of this machine that this process may use, or what a quota leaves of them.
 double usable_cores() {
-  const auto cores = static_cast<double>(std::max<std::size_t>(1, cores_of(0).size()));
-  const double quota = quota_cores();
-  return quota > 0 ? std::min(cores, quota) : cores;
+  const ThreadPlanInputs found = detect_threads(1, 1);
+  const double cores = found.affinity_cores;
+  return found.quota_cores > 0 ? std::min(cores, found.quota_cores) : cores;
 }
 
 // The network between the machines asked about. Collective.

@@ -1,7 +1,5 @@
 #include "common/comm/network_probe.h"
 
-#include <time.h>
-
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
@@ -9,6 +7,8 @@
 #include <span>
 #include <type_traits>
 #include <vector>
+
+#include "common/machine_load.h"
 
 namespace winnow::comm {
 
@@ -28,13 +28,6 @@ double seconds_of(const auto& work) {
   const auto begin = std::chrono::steady_clock::now();
   work();
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-}
-
-// Processor time of all threads of this process so far.
-double processor_seconds() {
-  timespec now{};
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
 }
 
 double median_of_turns(const auto& measure) {
@@ -105,9 +98,9 @@ Spent spent_on_messages(Communicator& comm, const Neighbours& peers, const Messa
   double processor = 0;
   const double seconds = median_of_turns([&] {
     comm.barrier();
-    const double before = processor_seconds();
+    const double before = process_seconds();
     const double turn = seconds_of([&] { comm.start_all_reduce(buffer, transfers).wait(); });
-    processor += (processor_seconds() - before) / kTurns;
+    processor += (process_seconds() - before) / kTurns;
     return turn;
   });
   std::vector<double> sums{takes_part ? seconds : 0.0, takes_part ? processor : 0.0,

@@ -6,7 +6,6 @@
 #include <chrono>
 #include <condition_variable>
 #include <csignal>
-#include <ctime>
 #include <deque>
 #include <filesystem>
 #include <fstream>
@@ -15,6 +14,7 @@
 #include <thread>
 #include <utility>
 
+#include "common/machine_load.h"
 #include "common/thread_name.h"
 
 namespace winnow::health {
@@ -27,12 +27,6 @@ constexpr auto kLastWords = std::chrono::seconds(2);
 
 double seconds_of(Clock::duration duration) {
   return std::chrono::duration<double>(duration).count();
-}
-
-double cpu_seconds() {
-  timespec used{};
-  ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
-  return static_cast<double>(used.tv_sec) + static_cast<double>(used.tv_nsec) * 1e-9;
 }
 
 // Total time that threads have waited for a core; 0 if unknown.
@@ -241,7 +235,7 @@ struct Monitor::State {
   Status own_status() {
     Status status = board.read();
     const Clock::time_point at = clock();
-    const double cpu = cpu_seconds();
+    const double cpu = process_seconds();
     const double delayed = delayed_seconds();
     const double passed = std::max(1e-3, seconds_of(at - looked_at));
     status.cpu = static_cast<float>(std::max(0.0, (cpu - cpu_before) / passed));
@@ -259,7 +253,7 @@ struct Monitor::State {
   const std::function<Clock::time_point()> clock;
   const Clock::time_point begin = clock();
   Clock::time_point looked_at = begin;
-  double cpu_before = cpu_seconds();
+  double cpu_before = process_seconds();
   double delayed_before = delayed_seconds();
   Pulse pulse;
   const std::unique_ptr<Transport> transport;

@@ -51,9 +51,10 @@ def median_speed(run):
     return statistics.median([line["train.total_ips"] for line in lines if "train.total_ips" in line][1:])
 
 
-def training(program, cache, run, steps, *words):
-    """The command of a training of so many steps and a first one, for median_speed(). `program` may have a launcher before it."""
-    return [*program, "train", cache, "--out", run, "--max-steps", str(steps + 1), "--epochs", "1000", "--log-interval", "1", "--json", *words]
+def training(program, cache, run, steps, *words, interval=1):
+    """The command of a training of so many steps and a first one, for median_speed(); with a line of metrics every `interval` steps.
+    `program` may have a launcher before it."""
+    return [*program, "train", cache, "--out", run, "--max-steps", str(steps + 1), "--epochs", "1000", "--log-interval", str(interval), "--json", *words]
 
 
 def images_per_second(winnow, cache, words, steps, ranks=1):
